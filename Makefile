@@ -1,0 +1,74 @@
+# Everything runs in .venv, which the first command builds from pinned versions.
+# Needs Python 3.11 or newer, pip and make; nothing else.
+
+VENV   := .venv
+PY     := $(VENV)/bin/python
+LOCK   := requirements/dev.lock
+READY  := $(VENV)/.ready
+SOURCE := src tests benchmarks examples experiments
+
+# The first of these that runs and is new enough. A name on the PATH is not
+# proof: a version manager's stub may exist and refuse to run.
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types pytest format lock clean
+
+help:  ## list these commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+
+demo: $(READY)  ## the embedded example: a binary classifier fails, isthmus does not
+	@$(PY) -m isthmus compare
+
+test: lint types pytest  ## all checks: ruff, mypy, tests and the examples in docstrings
+
+lint: $(READY)  ## ruff: rules and format
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(READY)  ## mypy in strict mode
+	$(PY) -m mypy
+
+# Two test processes on one thread each are faster than two that fight for cores.
+pytest: export OMP_NUM_THREADS := 1
+pytest: export OPENBLAS_NUM_THREADS := 1
+pytest: $(READY)  ## the tests alone
+	$(PY) -m pytest
+
+format: $(READY)  ## let ruff rewrite the code
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# The versions come from the lock and nothing is resolved anew (--no-deps); the
+# build backend is pinned there too (--no-build-isolation). Some distributions
+# ship venv without its pip; the second line then brings pip in from outside.
+$(READY): $(LOCK) pyproject.toml
+	@test -n "$(PYTHON)" || { \
+		echo "isthmus needs Python 3.11 or newer; none of python3.11, python3, python is." \
+		     "Install it, or name it: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "isthmus needs Python 3.11 or newer; $(PYTHON) is" \
+		     "$$($(PYTHON) --version 2>&1)." >&2; exit 1; }
+	@echo "Preparing $(VENV) (once; about a minute) ..."
+	@test -x $(PY) && $(PY) -m pip --version >/dev/null 2>&1 || \
+		$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || \
+		{ $(PYTHON) -m venv --clear --without-pip $(VENV) && \
+		  $(PYTHON) -m pip --python $(PY) install --quiet pip==26.3; }
+	@$(PY) -m pip install --quiet --no-deps -r $(LOCK)
+	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock:  ## renew requirements/dev.lock from the ranges in pyproject.toml
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet -e '.[dev]'
+	build/lock/bin/python -m pip check
+	{ grep '^#' $(LOCK); build/lock/bin/python -m pip freeze --exclude-editable; } > build/dev.lock
+	mv build/dev.lock $(LOCK)
+
+clean:  ## remove the environment and every cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(SOURCE) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,30 @@
+"""isthmus: the ratio of two densities from two samples, also when they are far apart.
+
+>>> import numpy as np, isthmus
+>>> rng = np.random.default_rng(0)
+>>> c = isthmus.compare(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000), random_state=0)
+>>> bool(c.kl.low < 0.5 < c.kl.high)
+True
+"""
+
+from . import auxiliaries, critics, functionals, problems
+from ._sample import stack
+from ._version import __version__
+from .compare import Comparison, compare
+from .diagnostics import Check
+from .functionals import Estimate
+from .mdre import MDRE
+
+__all__ = [
+    "MDRE",
+    "Check",
+    "Comparison",
+    "Estimate",
+    "__version__",
+    "auxiliaries",
+    "compare",
+    "critics",
+    "functionals",
+    "problems",
+    "stack",
+]

@@ -1,0 +1,162 @@
+"""Affine maps that put two samples on one well-conditioned footing.
+
+A bijection applied to both samples leaves p/q unchanged, so the estimator works
+in coordinates where the pooled sample is white. They are *canonical*: an affine
+map of the data does not change them, and neither does swapping p and q.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._typing import Array
+
+_CLIP_QUANTILE = 0.005
+_CLIP_FACTOR = 3.0
+
+
+@dataclass(frozen=True)
+class AffineMap:
+    """The map ``z = (x - centre) @ forward`` with ``x = centre + z @ backward``.
+
+    Where the columns of x are linearly dependent z has fewer coordinates than
+    x, and ``backward`` returns to the subspace that the samples lie in.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (d,)
+    forward : ndarray of shape (d, r)
+    backward : ndarray of shape (r, d)
+    """
+
+    centre: Array
+    forward: Array
+    backward: Array
+
+    def __call__(self, X: Array) -> Array:
+        return (X - self.centre) @ self.forward
+
+    def inverse(self, Z: Array) -> Array:
+        """Return to the coordinates of x."""
+        return self.centre + Z @ self.backward
+
+    @property
+    def log_det(self) -> float:
+        """Log of the volume change |dz/dx| on the subspace of the samples."""
+        return float(np.log(np.linalg.svd(self.forward, compute_uv=False)).sum())
+
+
+def clipped(X: Array, weight: Array | None = None) -> Array:
+    """Pull far outliers in, so that moments of a heavy-tailed sample exist.
+
+    The limits lie at three times the distance of the 0.5 % and 99.5 %
+    quantiles from the median: some eight standard deviations of a normal
+    sample, which is therefore returned unchanged.
+    """
+    levels = [_CLIP_QUANTILE, 0.5, 1.0 - _CLIP_QUANTILE]
+    low, middle, high = np.quantile(X, levels, axis=0, method="inverted_cdf", weights=weight)
+    # A column that is nearly constant has no spread to judge outliers by.
+    low = np.where(low < middle, middle - _CLIP_FACTOR * (middle - low), -np.inf)
+    high = np.where(high > middle, middle + _CLIP_FACTOR * (high - middle), np.inf)
+    if np.all(X >= low) and np.all(X <= high):
+        return X
+    return np.asarray(np.clip(X, low, high))
+
+
+def moments(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
+    """Mean and covariance (maximum likelihood) of a weighted sample."""
+    share = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
+    mean = share @ X
+    D = X - mean
+    return mean, (D * share[:, None]).T @ D
+
+
+def column_map(
+    p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+) -> AffineMap:
+    """Centre and scale every column, and nothing else; constant columns are left out.
+
+    Warns of columns that are constant over both samples: they carry no
+    information on p/q.
+    """
+    # The largest deviation is divided out first: squares of 1e200 do not exist.
+    anchor = p[0]
+    span = np.maximum(np.abs(p - anchor).max(axis=0), np.abs(q - anchor).max(axis=0))
+    varies = span > 1e-14 * np.maximum(np.abs(anchor), np.finfo(float).tiny)
+    if not varies.all():
+        constant = np.flatnonzero(~varies)
+        warnings.warn(
+            f"{len(constant)} of {len(varies)} columns are constant over both samples and are "
+            f"ignored (positions {_shortlist(constant)}).",
+            stacklevel=4,
+        )
+    unit = np.where(varies, span, 1.0)
+    mean_p, cov_p = _column_moments((p - anchor) / unit, weight_p)
+    mean_q, cov_q = _column_moments((q - anchor) / unit, weight_q)
+    spread = np.sqrt(0.5 * (cov_p + cov_q) + 0.25 * (mean_p - mean_q) ** 2)
+    scale = np.where(spread > 0, spread, 1.0) * unit
+    keep = np.eye(len(unit))[:, varies]
+    return AffineMap(
+        centre=anchor + 0.5 * (mean_p + mean_q) * unit,
+        forward=keep / scale[:, None],
+        backward=(keep * scale[:, None]).T,
+    )
+
+
+def canonical_map(
+    p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+) -> AffineMap:
+    """Whiten the pooled sample and turn to the axes on which p and q differ most in variance.
+
+    The axes diagonalise the two covariances at once, in the order of the
+    absolute difference of the variances, and point in the direction of positive
+    skewness of the pooled sample. All of that is unchanged by an affine map of
+    the data and by swapping p and q, and so is every random draw made in these
+    coordinates.
+    """
+    columns = column_map(p, q, weight_p, weight_q)
+    p, q = clipped(columns(p), weight_p), clipped(columns(q), weight_q)
+    mean_p, cov_p = moments(p, weight_p)
+    mean_q, cov_q = moments(q, weight_q)
+    gap = mean_p - mean_q
+    eigenvalues, axes = np.linalg.eigh(0.5 * (cov_p + cov_q) + 0.25 * np.outer(gap, gap))
+    kept = eigenvalues > 32 * len(gap) * np.finfo(float).eps * eigenvalues[-1]
+    if not kept.all():
+        warnings.warn(
+            f"The columns are linearly dependent: {len(gap)} columns span {kept.sum()} "
+            "directions. The ratio is estimated on those directions.",
+            stacklevel=3,
+        )
+    root = np.sqrt(eigenvalues[kept])
+    whiten, colour = axes[:, kept] / root, (axes[:, kept] * root).T
+    difference, turn = np.linalg.eigh(whiten.T @ (cov_p - cov_q) @ whiten)
+    turn = turn[:, np.argsort(-np.abs(difference), kind="stable")]
+    whiten, colour = whiten @ turn, turn.T @ colour
+    centre = 0.5 * (mean_p + mean_q)
+    skewness = _third_moment((p - centre) @ whiten, weight_p) + _third_moment(
+        (q - centre) @ whiten, weight_q
+    )
+    sign = np.where(skewness < 0, -1.0, 1.0)
+    return AffineMap(
+        centre=columns.inverse(centre),
+        forward=columns.forward @ (whiten * sign),
+        backward=(colour * sign[:, None]) @ columns.backward,
+    )
+
+
+def _column_moments(X: Array, weight: Array | None) -> tuple[Array, Array]:
+    X = clipped(X, weight)
+    mean = np.average(X, axis=0, weights=weight)
+    return mean, np.average((X - mean) ** 2, axis=0, weights=weight)
+
+
+def _third_moment(Z: Array, weight: Array | None) -> Array:
+    return np.asarray(np.average(Z**3, axis=0, weights=weight))
+
+
+def _shortlist(positions: np.ndarray) -> str:
+    shown = ", ".join(str(i) for i in positions[:10])
+    return shown + (", ..." if len(positions) > 10 else "")

@@ -1,0 +1,120 @@
+"""What the commands do, once their options are read: compare, then print in one of three ways."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+import isthmus
+
+from . import _demo, _figures, _show
+from ._tables import Missing, TableEncoder, read_table
+from ._terminal import progress_bar
+from ._version import __version__
+
+
+@dataclass(frozen=True)
+class How:
+    """Options that both kinds of comparison share."""
+
+    seed: int
+    level: float
+    divergences: tuple[str, ...]
+    as_json: bool
+    quiet: bool
+    plot: Path | None
+
+
+def compare_files(
+    a: Path, b: Path, columns: list[str] | None, drop: list[str], missing: Missing, how: How
+) -> None:
+    """Compare two files and print what was found."""
+    labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
+    encoder = TableEncoder(columns, drop, missing=missing, labels=labels)
+    with _notes() as notes, progress_bar(wanted=not how.quiet) as progress:
+        p, q = encoder.fit_transform(read_table(a), read_table(b))
+        comparison = isthmus.compare(
+            p, q, random_state=how.seed, level=how.level, progress=progress
+        )
+        divergences = {name: comparison.divergence(name) for name in how.divergences}
+        if how.plot is not None:
+            _figures.save_log_ratios(comparison, labels, how.plot)
+    dropped = [int((~kept).sum()) for kept in (encoder.kept_p_, encoder.kept_q_)]
+    if how.as_json:
+        _print_json(
+            _show.document(comparison, divergences, labels)
+            | {
+                "files": {"p": str(a), "q": str(b)},
+                "rows": {"p": len(p), "q": len(q)},
+                "dropped_rows": {"p": dropped[0], "q": dropped[1]},
+                "columns": encoder.summary(),
+                "features": encoder.feature_names_,
+                "notes": notes,
+                "seed": how.seed,
+            }
+        )
+    elif how.quiet:
+        print(_show.answer(comparison, labels))
+    else:
+        _show.show_comparison(
+            Console(highlight=False),
+            comparison,
+            labels=labels,
+            divergences=divergences,
+            columns=encoder.summary(),
+            rows=(len(p), len(q)),
+            dropped=dropped,
+            notes=notes,
+        )
+
+
+def compare_example(how: How) -> None:
+    """Run the embedded example and print what was found."""
+    with _notes() as notes, progress_bar(wanted=not how.quiet) as progress:
+        demo = _demo.run(seed=how.seed, level=how.level, progress=progress)
+        divergences = {name: demo.comparison.divergence(name) for name in how.divergences}
+        if how.plot is not None:
+            _figures.save_demo(demo, how.plot)
+    if how.as_json:
+        _print_json(
+            _show.document(demo.comparison, divergences, ("p", "q"))
+            | {
+                "problem": _demo.PROBLEM,
+                "rows": {"p": demo.rows, "q": demo.rows},
+                "kl": {"truth": demo.kl_true, "binary_classifier": demo.kl_binary},
+                "curves": {
+                    name: _show.plain(getattr(demo, name))
+                    for name in ("x", "true", "binary", "isthmus")
+                },
+                "notes": notes,
+                "seed": how.seed,
+            }
+        )
+    elif how.quiet:
+        print(_show.answer(demo.comparison, ("p", "q")))
+    else:
+        _show.show_demo(Console(highlight=False), demo, notes)
+
+
+@contextmanager
+def _notes() -> Iterator[list[str]]:
+    """Collect warnings meant for users, each once; those meant for developers are passed by."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    for warning in caught:
+        text = str(warning.message)
+        if issubclass(warning.category, UserWarning | RuntimeWarning) and text not in notes:
+            notes.append(text)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    print(json.dumps({"isthmus": __version__, **document}, indent=2, allow_nan=False))

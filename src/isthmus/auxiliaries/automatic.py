@@ -1,0 +1,88 @@
+"""From what a user passes as ``auxiliaries`` to a list of fitted auxiliaries."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._typing import Array, Auxiliary
+from .mixing import DimensionWiseMixing, LinearMixing, Samples
+from .mixtures import Bridge, SmoothedMixture
+from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
+
+BY_NAME = {
+    "auto": Bridge,
+    "bridge": Bridge,
+    "cauchy": Cauchy,
+    "student-t": StudentT,
+    "normal": Normal,
+    "uniform": Uniform,
+    "truncated-normal": TruncatedNormal,
+    "smoothed-mixture": SmoothedMixture,
+    "linear": LinearMixing,
+    "dimension-wise": DimensionWiseMixing,
+}
+
+
+def resolve_auxiliaries(spec: Any, n_columns: int) -> list[Auxiliary]:
+    """Turn a specification into unfitted auxiliaries, one for each class.
+
+    Parameters
+    ----------
+    spec : str, auxiliary, array of samples, list of these, or None
+    n_columns : int
+        Number of columns of the data.
+
+    Returns
+    -------
+    list of auxiliaries
+        Copies: the caller's objects are never changed.
+    """
+    if spec is None:
+        return []
+    if isinstance(spec, str):
+        if spec not in BY_NAME:
+            raise ValueError(
+                f"auxiliaries must be one of {', '.join(map(repr, BY_NAME))}, an auxiliary, an "
+                f"array of samples or a list of these; received {spec!r}."
+            )
+        spec = BY_NAME[spec]()
+    if isinstance(spec, np.ndarray) or hasattr(spec, "to_numpy"):
+        spec = Samples(spec)
+    if _is_auxiliary(spec):
+        copy = clone(spec, safe=False)
+        return list(copy.split(n_columns)) if hasattr(copy, "split") else [copy]
+    if isinstance(spec, Iterable):
+        items = list(spec)
+        if items and all(isinstance(item, (int, float, np.number)) for item in items):
+            return [Samples(np.asarray(items, dtype=float))]
+        return [one for item in items for one in resolve_auxiliaries(item, n_columns)]
+    missing = [name for name in ("fit", "sample") if not callable(getattr(spec, name, None))]
+    raise ValueError(
+        "An auxiliary must have fit(p, q) and sample(n, rng), and log_density(x) where it is "
+        f"known; received a {type(spec).__name__} without {' and '.join(missing)}."
+    )
+
+
+def fit_auxiliary(
+    auxiliary: Any, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None
+) -> Any:
+    """Fit an auxiliary, with the weights where its ``fit`` takes them."""
+    if weight_p is not None and "weight_p" in inspect.signature(auxiliary.fit).parameters:
+        auxiliary.fit(p, q, weight_p=weight_p, weight_q=weight_q)
+    else:
+        auxiliary.fit(p, q)
+    return auxiliary
+
+
+def is_known(auxiliary: Any) -> bool:
+    """Whether the auxiliary's log-density can be evaluated."""
+    return callable(getattr(auxiliary, "log_density", None))
+
+
+def _is_auxiliary(spec: Any) -> bool:
+    return callable(getattr(spec, "fit", None)) and callable(getattr(spec, "sample", None))

@@ -1,0 +1,214 @@
+"""Auxiliaries made of the samples themselves: linear and dimension-wise mixing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._typing import Array
+from .._validation import as_rows, check_number, check_option
+from ._rows import draw_rows
+
+
+class _Mixing(BaseEstimator):  # type: ignore[misc]
+    """Holds the two samples; a row of each, paired at random, makes a new row."""
+
+    def fit(
+        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    ) -> _Mixing:
+        """Keep the samples to draw from."""
+        self.p_, self.q_ = p, q
+        self.weight_p_, self.weight_q_ = weight_p, weight_q
+        return self
+
+    def _pairs(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        i = draw_rows(len(self.p_), self.weight_p_, n, rng)
+        j = draw_rows(len(self.q_), self.weight_q_, n, rng)
+        return self.p_[i], self.q_[j]
+
+
+class LinearMixing(_Mixing):
+    """Rows on the way from p to q: one class for each alpha.
+
+    Parameters
+    ----------
+    alphas : sequence of float
+        Positions. 0 is p and 1 is q; values outside (0, 1) are allowed in the
+        linear form and surround both samples.
+    form : {"linear", "sqrt"}
+        ``(1 - alpha) x_p + alpha x_q``, or ``sqrt(1 - alpha^2) x_p + alpha x_q``,
+        which keeps the variance of standardised data and gave the paper's
+        published numbers.
+    merged : bool
+        Make one class of all alphas (the paper's mixture of linear mixing).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q = np.zeros((3, 2)), np.ones((3, 2))
+    >>> half = LinearMixing([0.5]).fit(p, q)
+    >>> half.sample(2, np.random.default_rng(0))
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        alphas: Sequence[float] = (0.25, 0.5, 0.75),
+        form: str = "linear",
+        merged: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.form = form
+        self.merged = merged
+
+    def split(self, n_columns: int) -> list[LinearMixing]:
+        """One auxiliary for each class that this one stands for."""
+        self._check()
+        if self.merged:
+            return [self]
+        return [LinearMixing([float(alpha)], self.form) for alpha in np.atleast_1d(self.alphas)]
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows, with every alpha equally likely."""
+        self._check()
+        x_p, x_q = self._pairs(n, rng)
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        alpha = alphas[rng.integers(len(alphas), size=n)][:, None]
+        keep = 1.0 - alpha if self.form == "linear" else np.sqrt(1.0 - alpha**2)
+        return np.asarray(keep * x_p + alpha * x_q)
+
+    def _check(self) -> None:
+        check_option(self.form, "form", ["linear", "sqrt"])
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        if alphas.ndim != 1 or len(alphas) == 0 or not np.isfinite(alphas).all():
+            raise ValueError(
+                f"alphas must be a non-empty list of finite numbers; received {self.alphas!r}."
+            )
+        if self.form == "sqrt" and (np.abs(alphas) > 1).any():
+            raise ValueError(
+                f"alphas must lie in [-1, 1] in the 'sqrt' form; received {self.alphas!r}."
+            )
+
+
+class DimensionWiseMixing(_Mixing):
+    """Rows with some blocks of columns from q and the others from p.
+
+    Class j has j of the blocks from q, for j = 1 to ``n_blocks`` - 1.
+
+    Parameters
+    ----------
+    n_blocks : int, optional
+        Number of blocks of neighbouring columns; by default four, or fewer where
+        there are fewer columns.
+    order : {"fixed", "random"} or sequence of int
+        Which blocks come from q: the first j, j others for every row, or the
+        first j of the given order of blocks.
+    merged : bool
+        Make one class of all j.
+    counts : sequence of int, optional
+        The numbers j of blocks to mix, by default all from 1 to ``n_blocks`` - 1.
+    """
+
+    def __init__(
+        self,
+        n_blocks: int | None = None,
+        order: str | Sequence[int] = "fixed",
+        merged: bool = False,
+        counts: Sequence[int] | None = None,
+    ) -> None:
+        self.n_blocks = n_blocks
+        self.order = order
+        self.merged = merged
+        self.counts = counts
+
+    def fit(
+        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    ) -> DimensionWiseMixing:
+        """Keep the samples to draw from, and cut the columns into blocks."""
+        d = p.shape[1]
+        self.blocks_ = np.array_split(np.arange(d), self._n_blocks(d))
+        super().fit(p, q, weight_p, weight_q)
+        return self
+
+    def split(self, n_columns: int) -> list[DimensionWiseMixing]:
+        """One auxiliary for each class that this one stands for."""
+        blocks = self._n_blocks(n_columns)
+        if self.merged:
+            return [self]
+        return [DimensionWiseMixing(blocks, self.order, True, [j]) for j in self._counts(blocks)]
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows, with every number of mixed blocks equally likely."""
+        counts = np.array(self._counts(len(self.blocks_)))
+        x, x_q = self._pairs(n, rng)
+        j = counts[rng.integers(len(counts), size=n)]
+        rank = self._rank(n, rng)
+        for b, columns in enumerate(self.blocks_):
+            from_q = rank[:, b] < j
+            x[np.ix_(from_q, columns)] = x_q[np.ix_(from_q, columns)]
+        return x
+
+    def _rank(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Place of every block in the order of mixing, shape (n, blocks)."""
+        size = len(self.blocks_)
+        if isinstance(self.order, str):
+            check_option(self.order, "order", ["fixed", "random"])
+            if self.order == "random":
+                return rng.permuted(np.tile(np.arange(size), (n, 1)), axis=1)
+            return np.tile(np.arange(size), (n, 1))
+        if sorted(self.order) != list(range(size)):
+            raise ValueError(
+                f"order must be 'fixed', 'random' or a permutation of the {size} blocks; received "
+                f"{self.order!r}."
+            )
+        return np.tile(np.argsort(self.order), (n, 1))
+
+    def _n_blocks(self, n_columns: int) -> int:
+        if n_columns < 2:
+            raise ValueError(
+                "DimensionWiseMixing must have at least two columns to mix; received 1. Use "
+                "linear mixing or an overlapping auxiliary."
+            )
+        if self.n_blocks is None:
+            return min(4, n_columns)
+        return int(check_number(self.n_blocks, "n_blocks", low=2, high=n_columns, integer=True))
+
+    def _counts(self, n_blocks: int) -> list[int]:
+        if self.counts is None:
+            return list(range(1, n_blocks))
+        return [
+            int(check_number(j, "counts", low=1, high=n_blocks - 1, integer=True))
+            for j in self.counts
+        ]
+
+
+class Samples(BaseEstimator):  # type: ignore[misc]
+    """An auxiliary given as an array of its samples.
+
+    Parameters
+    ----------
+    rows : array-like of shape (n, d) or (n,)
+    """
+
+    def __init__(self, rows: Array) -> None:
+        self.rows = rows
+
+    def fit(self, p: Array, q: Array) -> Samples:
+        """Check the rows."""
+        self.rows_ = as_rows(self.rows, "an auxiliary given as an array", min_rows=2)
+        if self.rows_.shape[1] != p.shape[1]:
+            raise ValueError(
+                f"An auxiliary given as an array must have the {p.shape[1]} columns of p and q; "
+                f"received {self.rows_.shape[1]}."
+            )
+        self.n_samples = len(self.rows_)
+        return self
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Return all rows, or n of them where there are more."""
+        if n >= len(self.rows_):
+            return self.rows_
+        return self.rows_[rng.permutation(len(self.rows_))[:n]]

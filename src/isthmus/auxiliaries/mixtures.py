@@ -1,0 +1,171 @@
+"""Auxiliaries whose known density is a mixture placed by the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
+
+from .._affine import canonical_map, clipped
+from .._typing import Array
+from .._validation import check_number
+from ..anchors import GaussianAnchor
+from .overlapping import _scale_root, student_t_draw, student_t_log_density
+
+_CHUNK = 4096
+_DF_GRID = np.array([3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0])
+
+
+class Bridge(BaseEstimator):  # type: ignore[misc]
+    """A heavy-tailed mixture fitted to both samples, whose density is known.
+
+    One Student-t component lies on p, one on q, each with heavier tails than
+    the sample that it follows, and a wide Cauchy covers both. It overlaps p and q
+    in any dimension, and since its density is known nothing about it has to be
+    learned: the critics of p and q are tied to it, not to each other across the
+    chasm.
+
+    Parameters
+    ----------
+    wide : float in (0, 1)
+        Share of the wide component; p and q have equal parts of the rest.
+
+    Attributes
+    ----------
+    df_ : ndarray of shape (3,)
+        Degrees of freedom of the components on p, on q and of the wide one.
+    """
+
+    def __init__(self, wide: float = 0.2) -> None:
+        self.wide = wide
+
+    def fit(
+        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    ) -> Bridge:
+        """Fit the components to the samples."""
+        check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
+        self.map_ = canonical_map(p, q, weight_p, weight_q)
+        self.log_volume_ = self.map_.log_det
+        fits, dfs = [], []
+        for rows, weight in ((p, weight_p), (q, weight_q)):
+            Z = self.map_(rows)
+            fit = GaussianAnchor().fit(Z, weight)
+            fits.append(fit)
+            # Half of the best degrees of freedom: m must reach further out than the sample.
+            dfs.append(max(2.0, 0.5 * _degrees_of_freedom(fit.whiten(clipped(Z, weight)), weight)))
+        d = self.map_.forward.shape[1]
+        wide = GaussianAnchor()
+        wide.mean_, wide.cholesky_, wide.whitening_ = np.zeros(d), np.eye(d), np.eye(d)
+        self.components_ = [*fits, wide]
+        self.df_ = np.array([*dfs, 1.0])
+        share = 0.5 * (1.0 - self.wide)
+        self.share_ = np.array([share, share, self.wide])
+        return self
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows, every component with its exact share."""
+        counts = np.floor(n * self.share_).astype(int)
+        counts[2] += n - counts.sum()
+        d = self.map_.forward.shape[1]
+        # p and q share their standard draws, so that swapping the two samples
+        # swaps these rows and changes nothing else.
+        seeds = rng.integers(2**63, size=2)
+        rows = []
+        for fit, df, count, seed in zip(
+            self.components_, self.df_, counts, seeds[[0, 0, 1]], strict=True
+        ):
+            z = student_t_draw(count, d, df, np.random.default_rng(seed))
+            rows.append(fit.mean_ + z @ fit.cholesky_.T)
+        return self.map_.inverse(np.concatenate(rows))
+
+    def log_density(self, x: Array) -> Array:
+        """Log-density at the rows of x, shape (n,)."""
+        Z = self.map_(x)
+        parts = np.empty((3, len(Z)))
+        for k, (fit, df, share) in enumerate(
+            zip(self.components_, self.df_, self.share_, strict=True)
+        ):
+            W = fit.whiten(Z)
+            log_det = np.log(np.diag(fit.cholesky_)).sum()
+            square = np.einsum("ij,ij->i", W, W)
+            parts[k] = student_t_log_density(square, Z.shape[1], df) - log_det + np.log(share)
+        return np.asarray(logsumexp(parts, axis=0)) + self.log_volume_
+
+
+class SmoothedMixture(BaseEstimator):  # type: ignore[misc]
+    """The paper's mixture: p and q, each convolved with a normal, in equal parts.
+
+    Some rows of each sample serve as centres, so that the density is that of a
+    finite mixture of normals and known exactly.
+
+    Parameters
+    ----------
+    bandwidth : float, array of shape (d,) or (d, d), optional
+        Standard deviation of the normal, or its covariance matrix; by default
+        half the spread of the pooled sample. The paper's is 1.
+    n_centres : int
+        Largest number of rows of each sample that serve as centres.
+    """
+
+    def __init__(self, bandwidth: float | Array | None = None, n_centres: int = 200) -> None:
+        self.bandwidth = bandwidth
+        self.n_centres = n_centres
+
+    def fit(
+        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    ) -> SmoothedMixture:
+        """Choose the centres and the bandwidth."""
+        check_number(self.n_centres, "n_centres", low=1, integer=True)
+        if self.bandwidth is None:
+            pooled = canonical_map(p, q, weight_p, weight_q)
+            self.root_, self.inverse_root_ = 0.5 * pooled.backward, 2.0 * pooled.forward
+            self.origin_ = pooled.centre
+        else:
+            self.root_ = _scale_root(self.bandwidth, p.shape[1])
+            self.inverse_root_ = np.linalg.inv(self.root_)
+            self.origin_ = p.mean(axis=0)
+        centres, shares = [], []
+        for rows, weight in ((p, weight_p), (q, weight_q)):
+            # Evenly spaced row numbers represent a sorted file as well as a shuffled one.
+            chosen = np.unique(np.linspace(0, len(rows) - 1, self.n_centres).astype(int))
+            share = np.ones(len(chosen)) if weight is None else weight[chosen]
+            if share.sum() == 0:
+                share = np.ones(len(chosen))
+            centres.append(rows[chosen])
+            shares.append(0.5 * share / share.sum())
+        self.centres_, self.share_ = np.concatenate(centres), np.concatenate(shares)
+        self.log_volume_ = float(np.log(np.linalg.svd(self.inverse_root_, compute_uv=False)).sum())
+        return self
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows: a centre and a normal deviation from it."""
+        chosen = rng.choice(len(self.centres_), size=n, p=self.share_)
+        return self.centres_[chosen] + rng.standard_normal((n, len(self.root_))) @ self.root_
+
+    def log_density(self, x: Array) -> Array:
+        """Log-density at the rows of x, shape (n,), in chunks of rows."""
+        C = (self.centres_ - self.origin_) @ self.inverse_root_
+        d = C.shape[1]
+        with np.errstate(divide="ignore"):
+            constant = np.log(self.share_) - 0.5 * d * np.log(2 * np.pi) + self.log_volume_
+        out = np.empty(len(x))
+        for begin in range(0, len(x), _CHUNK):
+            Z = (x[begin : begin + _CHUNK] - self.origin_) @ self.inverse_root_
+            square = (Z**2).sum(1)[:, None] - 2 * Z @ C.T + (C**2).sum(1)
+            out[begin : begin + _CHUNK] = logsumexp(constant - 0.5 * np.maximum(square, 0), axis=1)
+        return out
+
+
+def _degrees_of_freedom(Z: Array, weight: Array | None) -> float:
+    """Degrees of freedom at which whitened rows are likeliest, from a short list."""
+    square = np.einsum("ij,ij->i", Z, Z)
+    d = Z.shape[1]
+    scores: list[Any] = []
+    for df in _DF_GRID:
+        # A t with this covariance has its scale matrix smaller by (df - 2) / df.
+        shrink = (df - 2.0) / df
+        density = student_t_log_density(square / shrink, d, df) - 0.5 * d * np.log(shrink)
+        scores.append(np.average(density, weights=weight))
+    return float(_DF_GRID[int(np.argmax(scores))])

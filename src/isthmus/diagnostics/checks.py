@@ -1,0 +1,192 @@
+"""The checks behind ``Comparison.diagnostics``, each testable by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .._typing import Array
+from ..functionals import effective_sample_size
+from ..solvers import Solution
+from .check import Check, Verdict
+
+CHASM = 0.95
+MIXED = 0.50
+FEW_ROWS = 30.0
+COVERED = 0.99
+_TREE_ROWS = 10_000
+
+
+def check_convergence(solutions: Sequence[Solution]) -> Check:
+    """Whether every fit reached its tolerance."""
+    worst = max(solutions, key=lambda solution: (not solution.converged, solution.gradient_norm))
+    if worst.converged:
+        return Check(
+            worst.gradient_norm, "ok", f"All {len(solutions)} fits reached their tolerance."
+        )
+    late = sum(not solution.converged for solution in solutions)
+    return Check(
+        worst.gradient_norm,
+        "fail",
+        f"{late} of {len(solutions)} fits did not converge: {worst.status}.",
+    )
+
+
+def check_accuracy(accuracy: Mapping[str, float], binary: float) -> Check:
+    """Held-out accuracy of every class against the paper's band.
+
+    All classes above 95 %: no auxiliary joins p and q. All below 50 %: the
+    auxiliaries cannot be told from them.
+
+    Parameters
+    ----------
+    accuracy : mapping of class name to accuracy
+    binary : float
+        Accuracy with which the log-ratio tells p from q.
+    """
+    least, most = min(accuracy.values()), max(accuracy.values())
+    details = dict(accuracy)
+    if least > CHASM:
+        return Check(
+            least,
+            "fail",
+            "Every class is told apart with more than 95 % accuracy: no auxiliary joins p and q. "
+            "Use other auxiliaries, or more of them.",
+            details=details,
+        )
+    if most < MIXED:
+        # Where p and q are alike themselves there is nothing that an auxiliary could do.
+        alike = binary < 0.75
+        return Check(
+            most,
+            "ok" if alike else "warn",
+            "All classes are hard to tell apart, as p and q are themselves."
+            if alike
+            else "All classes are hard to tell apart although p and q are not: use fewer auxiliaries.",
+            details=details,
+        )
+    return Check(
+        least,
+        "ok",
+        f"The classes overlap without being alike (held-out accuracy {least:.0%} to {most:.0%}).",
+        details=details,
+    )
+
+
+def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: str) -> Check:
+    """Whether a density that was estimated up to a ratio has total mass one.
+
+    Parameters
+    ----------
+    log_terms : ndarray of shape (n,)
+        Log of the terms whose mean should be one.
+    weight : ndarray of shape (n,), optional
+    what : str
+        The expectation, such as "E_q[p/q]".
+    how : str
+        Which rows the mean runs over.
+    """
+    share = (
+        np.full(len(log_terms), 1.0 / len(log_terms)) if weight is None else weight / weight.sum()
+    )
+    log_mean = float(logsumexp(log_terms, b=share))
+    value = float(np.exp(min(log_mean, 700.0)))
+    terms = np.exp(np.minimum(log_terms, 700.0) - min(log_mean, 700.0))
+    error = float(np.sqrt((share**2 * (terms - 1.0) ** 2).sum())) * value
+    gap = abs(value - 1.0)
+    verdict: Verdict = "ok" if gap <= max(3.0 * error, 0.05) and gap < 0.5 else "warn"
+    if gap > max(5.0 * error, 0.5) or not np.isfinite(value):
+        verdict = "fail"
+    told = f"{what} is {value:.3g} ± {error:.2g} over {how} and should be 1"
+    advice = {
+        "ok": f"{told}, within its error.",
+        "warn": f"{told}: the ratio is off by a factor somewhere; more rows or other auxiliaries help.",
+        "fail": f"{told}: the critic does not fit these samples; try another critic or anchor.",
+    }[verdict]
+    return Check(value, verdict, advice, details={"std_error": error})
+
+
+def check_effective_size(log_ratio_q: Array) -> Check:
+    """Effective number of rows of q after they are weighted to look like p."""
+    size = float(effective_sample_size(log_ratio_q))
+    share = size / len(log_ratio_q)
+    verdict: Verdict = "ok" if size >= 100 and share >= 0.05 else "warn"
+    if size < FEW_ROWS:
+        verdict = "fail"
+    told = f"Weighted to look like p, {len(log_ratio_q)} rows of q count as {size:.3g}"
+    advice = {
+        "ok": f"{told}.",
+        "warn": f"{told}: weighted averages are noisy.",
+        "fail": f"{told}: do not reweight q; the log-ratio and the divergences can still be right.",
+    }[verdict]
+    return Check(size, verdict, advice, concerns="weights", details={"share": share})
+
+
+def check_support(p: Array, q: Array) -> Check:
+    """Whether each sample varies wherever the other does.
+
+    Parameters
+    ----------
+    p, q : ndarray of shape (n, r)
+        Rows in coordinates in which the pooled sample is white.
+    """
+    spread = np.sqrt(np.array([p.var(axis=0), q.var(axis=0)]))
+    least = float(spread.min())
+    if least > 1e-8:
+        return Check(least, "ok", "Both samples vary in every direction.")
+    side = "p" if spread[0].min() < spread[1].min() else "q"
+    return Check(
+        least,
+        "fail",
+        f"{side} does not vary in a direction in which the pooled sample does, such as a category "
+        "that one sample lacks: the true ratio is zero or infinite there, and the divergences are "
+        "not to be believed. Leave that column out.",
+    )
+
+
+def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array) -> Check:
+    """Whether boosted trees tell p from q better than the log-ratio does.
+
+    Trees see what a smooth critic is blind to, such as several modes. If, on rows
+    that neither has seen, they classify with a lower cross-entropy, the critic
+    misses part of the difference.
+
+    Parameters
+    ----------
+    p, q : ndarray of shape (n, r)
+        Rows of the two samples.
+    log_ratio_p, log_ratio_q : ndarray of shape (n,)
+        Cross-fitted log-ratios at these rows.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    # Rows are evenly spaced in number: a sorted file is seen from end to end.
+    take_p = np.unique(np.linspace(0, len(p) - 1, _TREE_ROWS // 2).astype(int))
+    take_q = np.unique(np.linspace(0, len(q) - 1, _TREE_ROWS // 2).astype(int))
+    X = np.concatenate([p[take_p], q[take_q]])
+    y = np.repeat([1, 0], [len(take_p), len(take_q)])
+    trees = HistGradientBoostingClassifier(
+        class_weight="balanced", max_iter=60, early_stopping=False, random_state=0
+    )
+    folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    probability = cross_val_predict(trees, X, y, cv=folds, method="predict_proba")
+    own = probability[np.arange(len(y)), y]
+    theirs = -np.log(np.maximum(own, 1e-12))
+    ours = np.logaddexp(0.0, -np.concatenate([log_ratio_p[take_p], -log_ratio_q[take_q]]))
+    share = np.where(y == 1, 0.5 / len(take_p), 0.5 / len(take_q))
+    gain = ours - theirs
+    value = float(share @ gain)
+    error = float(np.sqrt((share**2 * (gain - value) ** 2).sum()))
+    verdict: Verdict = "ok"
+    if value > max(3.0 * error, 0.01):
+        verdict = "fail" if value > 0.05 else "warn"
+    advice = (
+        "Boosted trees do not tell p from q better than the log-ratio does."
+        if verdict == "ok"
+        else f"Boosted trees classify p and q better, by {value:.2g} nats a row on held-out rows: the "
+        "critic misses part of the difference, and the divergences are probably too low."
+    )
+    return Check(value, verdict, advice, details={"std_error": error})

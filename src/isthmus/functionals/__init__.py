@@ -1,0 +1,23 @@
+"""Numbers made of log-ratios: divergences, bounds, weights, and the form of an answer.
+
+Everything here takes arrays of log-ratios ``t = log p(x)/q(x)`` whose last axis
+runs over rows. A point estimate has shape (n,), posterior draws (S, n); both go
+through the same code. Nothing here knows which estimator the log-ratios came from.
+"""
+
+from __future__ import annotations
+
+from isthmus.functionals.bounds import donsker_varadhan, nwj
+from isthmus.functionals.divergences import Divergence, get_divergence
+from isthmus.functionals.estimate import Estimate
+from isthmus.functionals.weights import effective_sample_size, importance_weights
+
+__all__ = [
+    "Divergence",
+    "Estimate",
+    "donsker_varadhan",
+    "effective_sample_size",
+    "get_divergence",
+    "importance_weights",
+    "nwj",
+]

@@ -1,0 +1,122 @@
+"""Standard errors of functionals: the delta method through the fitted critic.
+
+A functional F of the log-ratios errs for two reasons: its means run over finite
+samples, and the log-ratio itself was fitted to finite samples. Across a chasm
+the second is by far the larger. Both are sums over rows, so each row's influence
+on F is written down and the squares are added up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..objective import Point
+from ..solvers import EXACT_LIMIT, solve_dense, solve_hessian
+
+
+def fit_influence(point: Point, slope_p: Array, slope_q: Array, anchored: bool) -> Array:
+    """Influence on F, through the fitted parameters, of every row of the labelled sample.
+
+    With g the gradient of F in the parameters, H the Hessian of the objective
+    and s = H^-1 g, a row contributes ``-w_i grad_i' s``: the summands of the
+    sandwich estimate of variance. An anchor is fitted to rows too; a change A of
+    it acts as a change of the parameters that the penalty pulls towards, so that
+    ``l2 A' s`` is added. For a normal fit by moments, A is the row's features in
+    the frame of its class, divided by the number of rows.
+
+    Parameters
+    ----------
+    point : Point
+        The objective at its minimum.
+    slope_p, slope_q : ndarray
+        Derivative of F in the log-ratio at each row of p and of q.
+    anchored : bool
+        Whether the critics sit on normal anchors.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    objective = point.objective
+    sample, critic = objective.sample, objective.critic
+    direction = _solve(point, _gradient(point, slope_p, slope_q))
+    raw = critic.expand(direction)
+    learned = np.flatnonzero(sample.learned)
+    constant = direction.reshape(len(learned), -1)[:, 0]
+    total = np.bincount(sample.label, sample.weight)
+    pull = objective.l2 / total[learned] if anchored else np.zeros(len(learned))
+    out = np.empty(len(sample))
+    for rows in objective.chunks():
+        own = sample.label[rows, None] == learned
+        along = critic.values(raw, sample.X[rows])
+        effect = (own - point.probability[rows]) * along + own * pull * (along - constant)
+        out[rows] = sample.weight[rows] * effect.sum(axis=1)
+    return out
+
+
+def _gradient(point: Point, slope_p: Array, slope_q: Array) -> Array:
+    """Derivative of F in the parameters; p and q are the first two learned classes."""
+    sample, critic = point.objective.sample, point.objective.critic
+    total = critic.accumulator()
+    slope = np.concatenate([slope_p, slope_q])
+    # The rows of p and of q come first in the sample, in this order.
+    for rows in point.objective.chunks():
+        part = slope[rows]
+        if not len(part):
+            break
+        R = np.zeros((len(part), int(sample.learned.sum())))
+        R[:, 0], R[:, 1] = part, -part
+        critic.accumulate(total, R, sample.X[rows][: len(part)])
+    return np.asarray(critic.contract(total))
+
+
+def _solve(point: Point, g: Array) -> Array:
+    if len(g) > EXACT_LIMIT or not hasattr(point.objective.critic, "features"):
+        return solve_hessian(point, g, tol=1e-3, max_iter=100)
+    return solve_dense(point.hessian(), g)
+
+
+def delta_std_error(
+    linear: Any,
+    weight_p: Array | None,
+    weight_q: Array | None,
+    point: Point | None,
+    anchored: bool = True,
+) -> float:
+    """Standard error of a functional from the influence of every row.
+
+    Parameters
+    ----------
+    linear : Linearisation
+        Terms and slopes of the functional at the rows of p and of q.
+    weight_p, weight_q : ndarray, optional
+        Weights of the rows.
+    point : Point, optional
+        The objective at its minimum. Without it only the error of evaluation is
+        counted.
+    anchored : bool
+        Whether the critics sit on normal anchors.
+    """
+    share_p, share_q = _shares(linear.p, weight_p), _shares(linear.q, weight_q)
+    total = np.concatenate([share_p * linear.p, share_q * linear.q])
+    share = np.concatenate([share_p, share_q])
+    label = np.repeat([0, 1], [len(share_p), len(share_q)])
+    if point is not None:
+        own, total = (
+            total,
+            fit_influence(point, share_p * linear.p_slope, share_q * linear.q_slope, anchored),
+        )
+        total[: len(own)] += own
+        label = point.objective.sample.label
+        weight = point.objective.sample.weight
+        share = weight / np.bincount(label, weight)[label]
+    # The size of each class is given, not drawn: only deviations within a class count.
+    total -= share * np.bincount(label, total)[label]
+    return float(np.sqrt((total**2).sum()))
+
+
+def _shares(term: Array, weight: Array | None) -> Array:
+    return np.full(len(term), 1.0 / len(term)) if weight is None else weight / weight.sum()

@@ -1,0 +1,531 @@
+"""MDRE: density ratio estimation by multinomial logistic regression.
+
+Srivastava, Han, Xu, Rhodes & Gutmann, "Estimating the Density Ratio between
+Distributions with High Discrepancy using Multinomial Logistic Regression",
+TMLR 2023.
+
+A classifier learns to tell samples of p, of q and of K auxiliary distributions
+apart. Its unnormalised log-probabilities h_c satisfy
+
+    log p(x) / q(x) = h_p(x) - h_q(x)
+
+wherever any of the K + 2 distributions has mass, and likewise for every other
+pair of classes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from . import solvers
+from ._affine import canonical_map, column_map
+from ._random import Seeds
+from ._sample import LabelledSample
+from ._typing import Array, RandomState
+from ._validation import (
+    as_labels,
+    as_rows,
+    as_weight,
+    check_number,
+    check_option,
+    column_names,
+    select_columns,
+)
+from .anchors import GaussianAnchor, fit_anchor
+from .auxiliaries import fit_auxiliary, is_known, resolve_auxiliaries
+from .critics import Diagonal, Frame, Quadratic
+from .objective import Objective
+
+CRITICS = {"quadratic": Quadratic, "diagonal": Diagonal}
+SOLVERS = {"newton": solvers.newton, "lbfgs": solvers.lbfgs}
+
+_AUXILIARY_VALUES = 1_000_000
+_CHUNK_ROWS = 16_384
+
+
+class MDRE(BaseEstimator):  # type: ignore[misc]
+    """Estimate log p/q by classifying p, q and auxiliary distributions.
+
+    Parameters
+    ----------
+    auxiliaries : str, auxiliary, array, or list of these, default "auto"
+        What joins p and q. "auto" fits a heavy-tailed mixture of known density to
+        both samples. Others: "cauchy", "student-t", "normal", "uniform",
+        "truncated-normal", "smoothed-mixture", "linear", "dimension-wise", the
+        classes in :mod:`isthmus.auxiliaries`, any object with ``fit(p, q)`` and
+        ``sample(n, rng)``, or an array of samples. An empty list or None leaves
+        the binary classifier.
+    critic : {"quadratic", "diagonal"} or critic, default "quadratic"
+        The functions h_c. ``isthmus.critics.Quadratic(rank=10)`` is of low rank.
+    anchor : {"gaussian", None} or density, default "gaussian"
+        Density that each learned class's critic starts from, so that only the
+        rest is learned and penalised; any object with ``fit(X)`` and
+        ``score_samples(X)``. None is the paper's model.
+    prior : {"uniform", "counts"} or sequence of float, default "uniform"
+        Class priors, for p, q and the auxiliaries in this order. They are not
+        part of a log-ratio: unequal sample sizes never turn a ratio into odds.
+    l2 : float or "auto", default "auto"
+        Ridge penalty on the coefficients, which are standardised for each class:
+        l2 is the precision of a normal prior on them. "auto" is the number of
+        coefficients of a class, which lets the critic depart from its anchor by
+        about one nat; without an anchor it is 1. The paper's value is 0.
+    known_density : bool, default True
+        Fix the critic of an auxiliary whose density is known at that density.
+        False learns it, as in the paper.
+    oversample : float or "auto", default "auto"
+        How many samples to draw of an auxiliary of known density, for each row of
+        the larger of the two samples. "auto" takes 2 to 20, fewer where the
+        data are large.
+    solver : {"newton", "lbfgs"}, default "newton"
+        Newton's method is exact for few parameters and uses conjugate gradients
+        for many.
+    tol : float, default 1e-6
+        Largest component of the gradient, per unit of weight, at the solution.
+    max_iter : int, default 200
+        Largest number of solver steps.
+    random_state : int, Generator, RandomState or None, default None
+        Seeds the draws of the auxiliaries.
+    verbose : int, default 0
+        Print a line for each solver step if positive.
+
+    Attributes
+    ----------
+    class_names_ : list of str
+        "p", "q", "m1", ..., "mK": the columns of :meth:`predict_proba`.
+    classes_ : ndarray of shape (2,)
+        Labels in y: of the denominator, then of the numerator.
+    auxiliaries_ : list
+        Fitted auxiliaries, one for each class.
+    log_prior_ : ndarray of shape (K + 2,)
+        Log of the class priors.
+    solution_ : Solution
+        Parameters, status, number of steps and gradient norm.
+    n_iter_ : int
+        Number of solver steps.
+    objective_ : Objective
+        The objective over the labelled sample, for uncertainties.
+    map_ : AffineMap
+        The shared coordinates.
+    anchors_ : list
+        Fitted anchors of the learned classes (empty without anchors).
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where X was a frame.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(-1, 0.1, 3000), rng.normal(1, 0.2, 3000)
+    >>> X, y = isthmus.stack(p, q)
+    >>> mdre = isthmus.MDRE(random_state=0).fit(X, y)
+    >>> mdre.log_ratio([[-1.0], [1.0]]).round()  # truth: 51 and -199
+    array([  51., -199.])
+    """
+
+    def __init__(
+        self,
+        auxiliaries: Any = "auto",
+        *,
+        critic: Any = "quadratic",
+        anchor: Any = "gaussian",
+        prior: Any = "uniform",
+        l2: float | str = "auto",
+        known_density: bool = True,
+        oversample: float | str = "auto",
+        solver: str = "newton",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.auxiliaries = auxiliaries
+        self.critic = critic
+        self.anchor = anchor
+        self.prior = prior
+        self.l2 = l2
+        self.known_density = known_density
+        self.oversample = oversample
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MDRE:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d) or (n,)
+            Rows of both samples; see :func:`isthmus.stack`.
+        y : array-like of shape (n,)
+            1 for rows of the numerator p, 0 for rows of the denominator q. Of
+            any other two labels the larger is the numerator.
+        sample_weight : array-like of shape (n,), optional
+            A weight of two counts as the row given twice.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        p, q, weight_p, weight_q = self._read(X, y, sample_weight)
+        critic = CRITICS[self.critic]() if isinstance(self.critic, str) else self.critic
+        seeds = Seeds(self.random_state)
+
+        # 1. One well-conditioned system of coordinates for all classes.
+        to_map = canonical_map if critic.coordinates == "canonical" else column_map
+        self.map_ = to_map(p, q, weight_p, weight_q)
+
+        # 2. Samples of every class: p, q and the auxiliaries.
+        self.auxiliaries_ = [
+            fit_auxiliary(auxiliary, p, q, weight_p, weight_q)
+            for auxiliary in resolve_auxiliaries(self.auxiliaries, p.shape[1])
+        ]
+        self.class_names_ = ["p", "q", *(f"m{k + 1}" for k in range(len(self.auxiliaries_)))]
+        rows, weights = [p, q], [_or_ones(weight_p, p), _or_ones(weight_q, q)]
+        size = max(_size(weights[0]), _size(weights[1]))
+        for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
+            drawn = self._draw(name, auxiliary, size, p.shape[1], seeds(name))
+            rows.append(drawn)
+            weights.append(np.ones(len(drawn)))
+
+        # 3. Each learned class has a frame of its own and an anchor to start from.
+        Z = [self.map_(part) for part in rows]
+        learned = np.array([True, True, *(not self._fixed(m) for m in self.auxiliaries_)])
+        self._learned = np.flatnonzero(learned)
+        frames, self.anchors_ = [], []
+        for c in self._learned:
+            fit = GaussianAnchor(critic.covariance).fit(Z[c], weights[c])
+            frames.append(Frame(fit.mean_, fit.whitening_))
+            if self.anchor is not None:
+                own = self.anchor != "gaussian"
+                self.anchors_.append(
+                    fit_anchor(clone(self.anchor), Z[c], weights[c]) if own else fit
+                )
+        self.critic_ = critic.bind(frames)
+
+        # 4. The labelled sample, the objective over it, and its minimum.
+        sample = self._label(rows, Z, weights, learned)
+        self.log_prior_ = sample.log_prior
+        self.objective_ = Objective(self.critic_, sample, self._penalty())
+        start = (
+            np.zeros(self.critic_.n_parameters) if self.anchors_ else self.critic_.normal_start()
+        )
+        self.solution_ = SOLVERS[self.solver](
+            self.objective_,
+            start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callback=_report if self.verbose else None,
+        )
+        self._raw = self.critic_.expand(self.solution_.theta)
+        self.n_iter_ = self.solution_.iterations
+        if not self.solution_.converged:
+            warnings.warn(
+                f"MDRE did not converge in {self.n_iter_} steps (gradient "
+                f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): {self.solution_.status}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def log_ratio(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
+        """Log of the ratio of two classes' densities at the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d) or (n,)
+        numerator, denominator : str
+            Names of two classes: "p", "q", "m1", ...
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        for name, argument in ((numerator, "numerator"), (denominator, "denominator")):
+            check_option(name, argument, self.class_names_)
+        h = self._critics(X)
+        top, bottom = map(self.class_names_.index, (numerator, denominator))
+        if top == bottom:
+            return np.zeros(len(h))
+        return h[:, top] - h[:, bottom]
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log-probabilities of the K + 2 classes, in the order of ``class_names_``."""
+        check_is_fitted(self)
+        return np.asarray(log_softmax(self._critics(X) + self.log_prior_, axis=1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the K + 2 classes, in the order of ``class_names_``."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def decision_function(self, X: Any) -> Array:
+        """The same as ``log_ratio(X)``, under scikit-learn's name."""
+        return self.log_ratio(X)
+
+    def predict(self, X: Any) -> Array:
+        """Label of whichever of p and q is the denser at each row."""
+        return np.asarray(self.classes_[(self.log_ratio(X) > 0).astype(int)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Multinomial log-likelihood per sample, over all K + 2 classes.
+
+        The rows given stand for p and q. Auxiliaries of known density are drawn
+        anew; mixing auxiliaries are made anew from the rows given; an auxiliary
+        given as an array is taken as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`, of rows that the fit has not seen.
+
+        Returns
+        -------
+        float
+            The mean over the classes, weighted by their priors, of the mean
+            log-probability of the true class.
+        """
+        check_is_fitted(self)
+        return float(np.exp(self.log_prior_) @ self.class_log_likelihood(X, y, sample_weight)[0])
+
+    def class_log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Array, Array]:
+        """Mean log-probability of the true class, and accuracy, for every class.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`score`.
+
+        Returns
+        -------
+        log_likelihood, accuracy : ndarrays of shape (K + 2,)
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        is_p, _ = as_labels(y, len(rows), self.classes_)
+        weight = as_weight(sample_weight, len(rows))
+        weight = np.ones(len(rows)) if weight is None else weight
+        p, q, weight_p, weight_q = rows[is_p], rows[~is_p], weight[is_p], weight[~is_p]
+        parts, weights = [p, q], [weight_p, weight_q]
+        seeds = Seeds(self._score_seed)
+        for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
+            fresh = auxiliary
+            if not is_known(auxiliary):
+                fresh = fit_auxiliary(clone(auxiliary, safe=False), p, q, weight_p, weight_q)
+            parts.append(np.asarray(fresh.sample(max(len(p), len(q)), seeds(name))))
+            weights.append(np.ones(len(parts[-1])))
+        log_likelihood, accuracy = np.empty(len(parts)), np.empty(len(parts))
+        for c, (part, w) in enumerate(zip(parts, weights, strict=True)):
+            if not w.sum() > 0:
+                raise ValueError(
+                    f"X must hold rows of both labels to be scored; received none of class "
+                    f"{self.class_names_[c]!r}."
+                )
+            logits = self._critics(part) + self.log_prior_
+            log_likelihood[c] = np.average(log_softmax(logits, axis=1)[:, c], weights=w)
+            accuracy[c] = np.average(logits.argmax(axis=1) == c, weights=w)
+        return log_likelihood, accuracy
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Any, Any]:
+        """Validate the input and take the two samples apart."""
+        names = column_names(X)
+        rows = as_rows(X, "X", min_rows=1)
+        is_p, self.classes_ = as_labels(y, len(rows))
+        weight = as_weight(sample_weight, len(rows))
+        self.n_features_in_ = rows.shape[1]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if weight is None:
+            parts = rows[is_p], rows[~is_p], None, None
+        else:
+            # A row of weight zero is a row that was not given.
+            is_p, rows, weight = is_p[weight > 0], rows[weight > 0], weight[weight > 0]
+            parts = rows[is_p], rows[~is_p], weight[is_p], weight[~is_p]
+        for part, label in zip(parts[:2], self.classes_[::-1], strict=True):
+            if len(part) < 2:
+                raise ValueError(
+                    f"X must hold at least two rows of each label (of positive weight); received "
+                    f"{len(part)} of label {label!r} (n_samples={len(rows)})."
+                )
+        return parts
+
+    def _rows(self, X: Any) -> Array:
+        """Validate rows to predict for; frames are matched by column name."""
+        if hasattr(self, "feature_names_in_"):
+            X = select_columns(X, list(self.feature_names_in_), "X")
+        rows = as_rows(X, "X")
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return rows
+
+    def _critics(self, X: Any) -> Array:
+        """h_c at the rows of X for all classes, shape (n, K + 2), in chunks."""
+        rows = self._rows(X)
+        out = np.empty((len(rows), len(self.class_names_)))
+        for begin in range(0, len(rows), _CHUNK_ROWS):
+            chunk = rows[begin : begin + _CHUNK_ROWS]
+            Z = self.map_(chunk)
+            h = self._offset(chunk, Z)
+            h[:, self._learned] += self.critic_.values(self._raw, Z)
+            out[begin : begin + _CHUNK_ROWS] = h
+        return out
+
+    def _offset(self, X: Array, Z: Array) -> Array:
+        """The part of the critics that is not learned, shape (n, K + 2)."""
+        out = np.zeros((len(X), len(self.class_names_)))
+        for c, anchor in zip(self._learned, self.anchors_, strict=False):
+            # Critics are log-densities in the units of x, like those of known auxiliaries.
+            out[:, c] = anchor.score_samples(Z) + self._log_volume
+        for k, auxiliary in enumerate(self.auxiliaries_):
+            if self._fixed(auxiliary):
+                out[:, k + 2] = auxiliary.log_density(X)
+        return out
+
+    def _label(
+        self, rows: list[Array], Z: list[Array], weights: list[Array], learned: np.ndarray
+    ) -> LabelledSample:
+        """Stack the classes; class c gets the share pi_c of the total weight."""
+        self._log_volume = self.map_.log_det
+        counts = np.array([weight.sum() for weight in weights])
+        prior = self._prior(counts)
+        share = prior * counts.sum() / counts
+        return LabelledSample(
+            X=np.concatenate(Z),
+            label=np.repeat(np.arange(len(Z)), [len(part) for part in Z]),
+            weight=np.concatenate([s * weight for s, weight in zip(share, weights, strict=True)]),
+            log_prior=np.log(prior),
+            offset=np.concatenate([self._offset(x, z) for x, z in zip(rows, Z, strict=True)]),
+            learned=learned,
+        )
+
+    def _draw(self, name: str, auxiliary: Any, size: int, d: int, rng: Any) -> Array:
+        """Draw the rows of one auxiliary class and check them."""
+        count = size
+        if self._fixed(auxiliary):
+            factor = self.oversample
+            if factor == "auto":
+                factor = min(max(_AUXILIARY_VALUES / (size * d), 2.0), 20.0)
+            count = int(np.ceil(float(factor) * size))
+        drawn = as_rows(
+            auxiliary.sample(getattr(auxiliary, "n_samples", count), rng),
+            f"The sample of auxiliary {name}",
+            min_rows=2,
+        )
+        if drawn.shape[1] != d:
+            raise ValueError(
+                f"The sample of auxiliary {name} must have {d} columns; received {drawn.shape[1]}."
+            )
+        if self._fixed(auxiliary) and self.map_.forward.shape[1] < d:
+            back = self.map_.inverse(self.map_(drawn[:100]))
+            unit = np.abs(drawn[:100] - self.map_.centre).max() + np.abs(self.map_.centre).max()
+            if np.abs(back - drawn[:100]).max() > 1e-6 * unit:
+                raise ValueError(
+                    f"Auxiliary {name} leaves the subspace of the samples, whose columns are "
+                    "constant or linearly dependent: drop such columns, or use auxiliaries='auto'."
+                )
+        return drawn
+
+    def _fixed(self, auxiliary: Any) -> bool:
+        return self.known_density and is_known(auxiliary)
+
+    def _prior(self, counts: Array) -> Array:
+        if isinstance(self.prior, str):
+            return (
+                counts / counts.sum()
+                if self.prior == "counts"
+                else np.full_like(counts, 1 / len(counts))
+            )
+        values = self.prior
+        if isinstance(values, Mapping):
+            if set(values) != set(self.class_names_):
+                raise ValueError(
+                    f"prior must have the keys {self.class_names_}; received {list(values)}."
+                )
+            values = [values[name] for name in self.class_names_]
+        prior = np.asarray(values, dtype=np.float64)
+        if prior.shape != counts.shape or not np.isfinite(prior).all() or (prior <= 0).any():
+            raise ValueError(
+                f"prior must be 'uniform', 'counts' or one positive number for each of the classes "
+                f"{self.class_names_}; received {self.prior!r}."
+            )
+        return prior / prior.sum()
+
+    def _penalty(self) -> float:
+        if self.l2 != "auto":
+            return float(self.l2)
+        return float(self.critic_.n_features) if self.anchors_ else 1.0
+
+    @property
+    def _score_seed(self) -> int:
+        # Fixed, so that a score of the same rows is the same number.
+        return 20_230_301
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.prior, str):
+            check_option(self.prior, "prior", ["uniform", "counts"])
+        if isinstance(self.critic, str) or self.critic is None:
+            check_option(self.critic, "critic", list(CRITICS))
+        elif not callable(getattr(self.critic, "bind", None)):
+            raise ValueError(
+                f"critic must be one of {list(CRITICS)} or have bind(frames), as those in "
+                f"isthmus.critics; received a {type(self.critic).__name__} without bind."
+            )
+        if isinstance(self.anchor, str):
+            check_option(self.anchor, "anchor", ["gaussian", None])
+        elif self.anchor is not None:
+            for name in ("fit", "score_samples"):
+                if not callable(getattr(self.anchor, name, None)):
+                    raise ValueError(
+                        "anchor must be 'gaussian', None or have fit(X) and score_samples(X); "
+                        f"received a {type(self.anchor).__name__} without {name}."
+                    )
+        if self.l2 != "auto":
+            check_number(self.l2, "l2", low=0)
+        if self.oversample != "auto":
+            check_number(self.oversample, "oversample", low=0, open_low=True)
+        check_option(self.solver, "solver", list(SOLVERS))
+        check_option(self.known_density, "known_density", [True, False])
+        check_number(self.tol, "tol", low=0, open_low=True)
+        check_number(self.max_iter, "max_iter", low=1, integer=True)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        # For scikit-learn's splitters: folds are stratified by y.
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.target_tags.required = True
+        return tags
+
+
+def _or_ones(weight: Array | None, rows: Array) -> Array:
+    return np.ones(len(rows)) if weight is None else weight
+
+
+def _size(weight: Array) -> int:
+    """Rows that a weighted sample stands for, within sensible limits of their number."""
+    return int(np.clip(round(float(weight.sum())), len(weight), 10 * len(weight)))
+
+
+def _report(iteration: int, norm: float) -> None:
+    print(f"MDRE step {iteration:3d}   gradient {norm:.2e}")

@@ -1,0 +1,145 @@
+"""The multinomial logistic objective of the paper (its equation 2).
+
+For rows x_i of class y_i with weights w_i and class priors pi_c,
+
+    L(theta) = sum_i w_i [ -eta_{y_i}(x_i) + log sum_c exp eta_c(x_i) ] + l2/2 |theta|^2,
+    eta_c(x) = log pi_c + offset_c(x) + h_c(x; theta),
+
+where h_c is the critic of a learned class and zero for an auxiliary whose
+log-density, the offset, is known. With a critic that is linear in theta, L is
+convex.
+
+The objective returns sums over rows, never means: a stream or a cluster adds
+them up. One object serves the point fit (gradient, Hessian product), Laplace
+(Hessian) and samplers (value and gradient).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._sample import LabelledSample
+from ._typing import Array
+
+CHUNK_BYTES = 2_000_000
+
+
+class Objective:
+    """Penalised negative log-likelihood of a labelled sample, in chunks of rows.
+
+    Parameters
+    ----------
+    critic : linear critic
+        Anything with ``expand``, ``values``, ``accumulator``, ``accumulate`` and
+        ``contract``; ``features`` as well where the exact Hessian is wanted.
+    sample : LabelledSample
+    l2 : float
+        Ridge penalty, on the scale of the sum over rows: 1 is a standard normal
+        prior on the parameters.
+    chunk_rows : int, optional
+        Rows taken at a time; by default a few megabytes of them. The result does
+        not depend on it.
+    """
+
+    def __init__(
+        self, critic: Any, sample: LabelledSample, l2: float = 0.0, chunk_rows: int | None = None
+    ) -> None:
+        self.critic = critic
+        self.sample = sample
+        self.l2 = float(l2)
+        self.chunk_rows = chunk_rows
+        self.total_weight = float(sample.weight.sum())
+        # Classes whose critic is learned come in the critic's own order.
+        self._learned = np.flatnonzero(sample.learned)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters of the critic."""
+        return int(self.critic.n_parameters)
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """Value and gradient at theta, in one pass over the rows."""
+        point = self.at(theta)
+        return point.value, point.gradient
+
+    def at(self, theta: Array) -> Point:
+        """Value, gradient and curvature at theta; the class probabilities are kept."""
+        return Point(self, np.asarray(theta, dtype=np.float64))
+
+    def chunks(self, width: int | None = None) -> Iterator[slice]:
+        """Slices of rows that cover the sample; ``width`` numbers a row are worked on."""
+        width = width or max(self.sample.X.shape[1], self.sample.offset.shape[1])
+        rows = self.chunk_rows or max(512, CHUNK_BYTES // (8 * width))
+        for begin in range(0, len(self.sample), rows):
+            yield slice(begin, min(begin + rows, len(self.sample)))
+
+
+class Point:
+    """The objective at one value of the parameters.
+
+    Attributes
+    ----------
+    value : float
+    gradient : ndarray of shape (n_parameters,)
+    probability : ndarray of shape (n, learned classes)
+        P(class | x) of the learned classes; the known ones hold the rest.
+    """
+
+    def __init__(self, objective: Objective, theta: Array) -> None:
+        self.objective, self.theta = objective, theta
+        sample, critic, learned = objective.sample, objective.critic, objective._learned
+        raw, total = critic.expand(theta), critic.accumulator()
+        self.probability = np.empty((len(sample), len(learned)))
+        loss = 0.0
+        for rows in objective.chunks():
+            X, label, weight = sample.X[rows], sample.label[rows], sample.weight[rows]
+            eta = sample.offset[rows] + sample.log_prior
+            eta[:, learned] += critic.values(raw, X)
+            peak = eta.max(axis=1, keepdims=True)
+            eta -= peak
+            own = np.take_along_axis(eta, label[:, None], axis=1)[:, 0]
+            np.exp(eta, out=eta)
+            mass = eta.sum(axis=1)
+            loss += float(weight @ (np.log(mass) - own))
+            eta /= mass[:, None]
+            probability = eta[:, learned]
+            self.probability[rows] = probability
+            residual = probability - (label[:, None] == learned)
+            critic.accumulate(total, residual * weight[:, None], X)
+        self.value = loss + 0.5 * objective.l2 * float(theta @ theta)
+        self.gradient = critic.contract(total) + objective.l2 * theta
+
+    def hessian_product(self, direction: Array) -> Array:
+        """Hessian times a direction, in one pass over the rows."""
+        objective = self.objective
+        sample, critic = objective.sample, objective.critic
+        raw, total = critic.expand(direction), critic.accumulator()
+        for rows in objective.chunks():
+            X, P = sample.X[rows], self.probability[rows]
+            slope = critic.values(raw, X)
+            slope -= np.einsum("ij,ij->i", P, slope)[:, None]
+            slope *= P
+            slope *= sample.weight[rows, None]
+            critic.accumulate(total, slope, X)
+        return np.asarray(critic.contract(total) + objective.l2 * direction)
+
+    def hessian(self) -> Array:
+        """Dense Hessian, shape (n_parameters, n_parameters); for few parameters."""
+        objective = self.objective
+        sample, critic = objective.sample, objective.critic
+        size, k = objective.n_parameters, self.probability.shape[1]
+        part = size // k
+        H = np.zeros((size, size))
+        for rows in objective.chunks(width=part):
+            P, w = self.probability[rows], sample.weight[rows]
+            features = critic.features(sample.X[rows])
+            for c in range(k):
+                for e in range(c, k):
+                    s = w * P[:, c] * (float(c == e) - P[:, e])
+                    block = features[c].T @ (features[e] * s[:, None])
+                    H[c * part : (c + 1) * part, e * part : (e + 1) * part] += block
+        upper = np.triu(H, k=1)
+        return np.asarray(np.triu(H) + upper.T + objective.l2 * np.eye(size))

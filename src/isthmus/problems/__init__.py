@@ -1,0 +1,47 @@
+"""Pairs of distributions that know the truth about themselves.
+
+Every problem of the paper's tables is here by name, with its samplers, exact
+log-ratio, KL divergence and the numbers that the paper reports for it.
+
+Examples
+--------
+>>> from isthmus import problems
+>>> problem = problems.load("running-example")
+>>> problem.sample_p(4, rng=0).shape
+(4, 1)
+>>> round(problem.kl, 3), problem.truth_by
+(50.318, 'closed form')
+"""
+
+from __future__ import annotations
+
+from . import truths
+from ._base import Distribution
+from .gaussian import Gaussian, correlation_for
+from .mixture import Mixture
+from .pair import DistributionPair
+from .registry import load, names, register
+from .student_t import StudentT
+from .truncated import TruncatedNormal
+from .truths import Truth
+
+# Each of these registers its problems when imported.
+from . import one_dimensional, table2, table3  # isort: skip
+
+__all__ = [
+    "Distribution",
+    "DistributionPair",
+    "Gaussian",
+    "Mixture",
+    "StudentT",
+    "TruncatedNormal",
+    "Truth",
+    "correlation_for",
+    "load",
+    "names",
+    "one_dimensional",
+    "register",
+    "table2",
+    "table3",
+    "truths",
+]

@@ -1,0 +1,85 @@
+"""The answer's form: rounding, intervals, storage."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from isthmus.functionals import Estimate
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((200.3, 1.5, 197.4, 203.2), "200.3 ± 1.5 (95 % interval 197.4 to 203.2)"),
+        ((0.123456, 0.00213, 0.119, 0.128), "0.1235 ± 0.0021 (95 % interval 0.1190 to 0.1280)"),
+        ((12345.6, 321.0, 11716.0, 12975.0), "12346 ± 321 (95 % interval 11716 to 12975)"),
+        ((1.0, 0.0996, 0.8, 1.2), "1.00 ± 0.10 (95 % interval 0.80 to 1.20)"),
+        ((2.5, 0.0, 2.5, 2.5), "2.5 ± 0 (95 % interval 2.5 to 2.5)"),
+        ((1.0, np.inf, 0.0, np.inf), "1 ± inf (95 % interval 0 to inf)"),
+        ((3e20, 1e5, 3e20, 3e20), "3e+20 ± 1e+05 (95 % interval 3e+20 to 3e+20)"),
+        ((1.0, 0.5, 0.0, np.inf), "1.00 ± 0.50 (95 % interval 0.00 to inf)"),
+    ],
+)
+def test_text(numbers, text):
+    assert str(Estimate(*numbers)) == text
+
+
+def test_repr_names_level_and_method():
+    e = Estimate(1.0, 0.1, 0.8, 1.2, level=0.9, method="bootstrap")
+    assert repr(e) == "Estimate(1.00 ± 0.10, 90 % interval 0.80 to 1.20, method='bootstrap')"
+    assert "99.9 %" in str(Estimate(1.0, 0.1, 0.8, 1.2, level=0.999))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_normal_interval(level):
+    e = Estimate.from_std_error(2.0, 0.3, level=level)
+    low, high = stats.norm(2.0, 0.3).interval(level)
+    assert (e.low, e.high) == pytest.approx((low, high), rel=1e-12)
+    assert (e.value, e.std_error, e.level, e.method) == (2.0, 0.3, level, "normal")
+
+
+def test_ends_are_clipped_and_the_value_is_not():
+    e = Estimate.from_std_error(-0.5, 0.1, lower=0.0)
+    assert (e.value, e.low, e.high) == (-0.5, 0.0, 0.0)
+    e = Estimate.from_std_error(0.9, 0.2, lower=0.0, upper=1.0)
+    assert e.high == 1.0
+    assert e.low == pytest.approx(0.9 - 1.959964 * 0.2)
+    e = Estimate.from_std_error(np.inf, np.inf, lower=0.0)
+    assert (e.low, e.high) == (0.0, np.inf)
+
+
+def test_storage():
+    e = Estimate(np.float64(1.5), np.array(0.1), 1.3, np.inf, 0.9, "normal")
+    assert type(e.value) is float and type(e.std_error) is float
+    assert float(e) == 1.5
+    assert pickle.loads(pickle.dumps(e)) == e
+    text = json.dumps(e.to_dict(), allow_nan=False)
+    assert Estimate(**json.loads(text)) == e
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        e.value = 2.0
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.1, np.nan])
+def test_level_is_checked(level):
+    with pytest.raises(ValueError, match=r"level must lie strictly between 0 and 1, got"):
+        Estimate(1.0, 0.1, 0.8, 1.2, level=level)
+    with pytest.raises(ValueError, match=r"level must lie strictly between 0 and 1, got"):
+        Estimate.from_std_error(1.0, 0.1, level=level)
+
+
+def test_numbers_are_checked():
+    for bad in (-0.1, np.nan):
+        with pytest.raises(ValueError, match="std_error must be at least 0, got"):
+            Estimate(1.0, bad, 0.8, 1.2)
+    with pytest.raises(ValueError, match=r"low must be at most high, got low=2\.0"):
+        Estimate(1.0, 0.1, 2.0, 1.2)
+    with pytest.raises(ValueError, match="value must be a number"):
+        Estimate(np.nan, 0.1, 0.8, 1.2)
+    with pytest.raises(ValueError, match="lower must be at most upper"):
+        Estimate.from_std_error(1.0, 0.1, lower=1.0, upper=0.0)

@@ -1,0 +1,94 @@
+"""The package as a whole: one version, light imports, and files that agree with each other."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import isthmus
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "pyarrow", "nutpie", "typer", "rich")
+
+
+@pytest.fixture(scope="module")
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def modules_after(statement):
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_the_version_is_written_once(project):
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/isthmus/_version.py"
+    text = (ROOT / "src/isthmus/_version.py").read_text()
+    assert re.findall(r'__version__ = "(.+)"', text) == [isthmus.__version__]
+    assert f"## [{isthmus.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_import_brings_in_nothing_heavy():
+    # scikit-learn imports pandas, and pandas pyarrow, where they are installed; that much is not
+    # ours to change, and where they are not installed nothing of it remains.
+    with_ours, without = (
+        modules_after("import isthmus"),
+        modules_after("import sklearn.linear_model"),
+    )
+    assert "sklearn" in with_ours
+    assert not {name for name in HEAVY if name in with_ours - without}
+
+
+WITHOUT_EXTRAS = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in {"torch", "zuko", "dask", "pandas", "polars", "nutpie", "arviz"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+import isthmus
+from isthmus._tables import TableEncoder
+
+P, Q = TableEncoder().fit_transform({"x": [1.5], "t": ["a"]}, {"x": [2.5], "t": ["a"]})
+assert Q.tolist() == [[1.0, 2.5]], Q
+"""
+
+
+def test_the_core_and_its_tables_work_without_any_extra():
+    assert "isthmus" in modules_after(WITHOUT_EXTRAS)
+
+
+def test_the_package_is_typed_and_runs_as_a_module(project):
+    assert (ROOT / "src/isthmus/py.typed").exists()
+    assert importlib.util.find_spec("isthmus.__main__") is not None
+    assert project["project"]["scripts"] == {"isthmus": "isthmus.cli:main"}
+
+
+def names_in(requirements):
+    return {re.split(r"[<>=\[; ]", line)[0].lower().replace("_", "-") for line in requirements}
+
+
+def test_the_lock_pins_every_direct_dependency(project):
+    lines = [
+        line
+        for line in (ROOT / "requirements/dev.lock").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!+]*", line) for line in lines)
+    extras = project["project"]["optional-dependencies"]
+    direct = names_in(
+        project["project"]["dependencies"]
+        + project["build-system"]["requires"]
+        + [line for extra in ("tables", "test", "dev") for line in extras[extra]]
+    ) - {"isthmus"}
+    assert direct <= names_in(lines)

@@ -7,6 +7,7 @@ map of the data does not change them, and neither does swapping p and q.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import dataclass
 
@@ -64,6 +65,15 @@ def clipped(X: Array, weight: Array | None = None) -> Array:
     if np.all(X >= low) and np.all(X <= high):
         return X
     return np.asarray(np.clip(X, low, high))
+
+
+def represented(weight: Array) -> int:
+    """Number of rows that a weighted sample stands for, within sensible limits.
+
+    Whole weights count rows given several times. Weights on another scale, such
+    as shares that add up to one, count at least as their rows do.
+    """
+    return int(np.clip(round(float(weight.sum())), len(weight), 10 * len(weight)))
 
 
 def moments(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
@@ -132,14 +142,21 @@ def canonical_map(
         )
     root = np.sqrt(eigenvalues[kept])
     whiten, colour = axes[:, kept] / root, (axes[:, kept] * root).T
-    difference, turn = np.linalg.eigh(whiten.T @ (cov_p - cov_q) @ whiten)
-    turn = turn[:, np.argsort(-np.abs(difference), kind="stable")]
-    whiten, colour = whiten @ turn, turn.T @ colour
     centre = 0.5 * (mean_p + mean_q)
+    difference, turn = np.linalg.eigh(whiten.T @ (cov_p - cov_q) @ whiten)
+    whiten, colour = whiten @ turn, turn.T @ colour
+    for group in _ties(difference):
+        # Fewer rows than columns leave directions alike; any fixed rule will do for them.
+        turn = np.linalg.eigh((colour[group] * np.arange(1, len(gap) + 1)) @ colour[group].T)[1]
+        whiten[:, group], colour[group] = whiten[:, group] @ turn, turn.T @ colour[group]
+    order = np.argsort(-np.abs(difference).round(9), kind="stable")
+    whiten, colour = whiten[:, order], colour[order]
     skewness = _third_moment((p - centre) @ whiten, weight_p) + _third_moment(
         (q - centre) @ whiten, weight_q
     )
-    sign = np.where(skewness < 0, -1.0, 1.0)
+    # Without skewness to rounding, a fixed rule decides here as well.
+    tilt = np.where(np.abs(skewness) > 1e-9, skewness, colour @ np.arange(1, len(gap) + 1))
+    sign = np.where(tilt < 0, -1.0, 1.0)
     return AffineMap(
         centre=columns.inverse(centre),
         forward=columns.forward @ (whiten * sign),
@@ -151,6 +168,13 @@ def _column_moments(X: Array, weight: Array | None) -> tuple[Array, Array]:
     X = clipped(X, weight)
     mean = np.average(X, axis=0, weights=weight)
     return mean, np.average((X - mean) ** 2, axis=0, weights=weight)
+
+
+def _ties(values: Array) -> list[slice]:
+    """Runs of sorted values that are equal to rounding."""
+    edges = np.flatnonzero(np.diff(values) > 1e-9 * np.abs(values).max()) + 1
+    bounds = [0, *edges.tolist(), len(values)]
+    return [slice(a, b) for a, b in itertools.pairwise(bounds) if b - a > 1]
 
 
 def _third_moment(Z: Array, weight: Array | None) -> Array:

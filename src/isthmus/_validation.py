@@ -47,11 +47,11 @@ def select_columns(table: Any, names: Sequence[str], argument: str) -> Any:
     return table[list(names)]
 
 
-def as_rows(x: Any, argument: str, *, min_rows: int = 1) -> Array:
+def as_rows(x: Any, argument: str, *, min_rows: int = 1, flat: bool = True) -> Array:
     """Return a sample as a float64 array of shape (n, d).
 
-    One-dimensional input is one column. Refuses anything that is not finite
-    real numbers.
+    One-dimensional input is one column, or refused unless ``flat``. Refuses
+    anything that is not finite real numbers.
     """
     x = _plain(x)
     if hasattr(x, "toarray"):
@@ -75,9 +75,14 @@ def as_rows(x: Any, argument: str, *, min_rows: int = 1) -> Array:
     try:
         rows = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise type(error)(
             f"{argument} must hold numbers; received values that are not ({error})."
         ) from None
+    if rows.ndim == 1 and not flat:
+        raise ValueError(
+            f"{argument} must have two dimensions (rows, columns); received shape {raw.shape}. "
+            "Reshape your data: x.reshape(-1, 1) is one column, x.reshape(1, -1) one row."
+        )
     if rows.ndim == 1:
         rows = rows[:, None]
     if rows.ndim != 2:
@@ -139,6 +144,8 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array | N
             f"{argument} must be finite and non-negative; received values from {values.min()} to "
             f"{values.max()}."
         )
+    if not values.any():
+        raise ValueError(f"{argument} must be positive for some row; received only zero weights.")
     return values
 
 
@@ -182,7 +189,7 @@ def check_option(value: Any, argument: str, options: Iterable[Any]) -> None:
 def _plain(x: Any) -> Any:
     """Unwrap polars, pyarrow and masked input without importing their packages."""
     if isinstance(x, np.ma.MaskedArray):
-        return x.astype(float).filled(np.nan)
+        return np.ma.filled(x.astype(float), np.nan)
     module = type(x).__module__.partition(".")[0]
     if module == "pyarrow" and hasattr(x, "column_names"):
         return np.column_stack([x.column(name).to_numpy() for name in x.column_names])

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ._affine import clipped, moments
+from ._affine import clipped, moments, represented
 from ._typing import Array
 
+# Anchors are fitted in coordinates in which the pooled sample has unit variance.
 _FLOOR = 1e-24
+_FEW_ROWS_FLOOR = 1e-2
 
 
-class GaussianAnchor(BaseEstimator):  # type: ignore[misc]
+class GaussianAnchor(BaseEstimator):
     """A normal distribution fitted by moments, steady when rows are few.
 
     Correlations are shrunk towards zero by the share that sampling noise has in
@@ -57,16 +59,18 @@ class GaussianAnchor(BaseEstimator):  # type: ignore[misc]
         """Fit location and covariance to the rows of X."""
         X = clipped(X, sample_weight)
         mean, covariance = moments(X, sample_weight)
-        scale = np.sqrt(np.maximum(np.diag(covariance), _FLOOR))
+        variance = np.diag(covariance)
+        # With no more rows than columns some directions have no variance by accident, not
+        # because the class is narrow there.
+        rows = len(np.unique(X, axis=0)) if len(X) <= 10 * len(mean) else len(X)
+        scale = np.sqrt(np.maximum(variance, _FLOOR if rows > len(mean) + 1 else _FEW_ROWS_FLOOR))
         correlation = covariance / np.outer(scale, scale)
         np.fill_diagonal(correlation, 0.0)
         if self.covariance == "diagonal":
             correlation[:] = 0.0
-        size = (
-            len(X) if sample_weight is None else sample_weight.sum() ** 2 / (sample_weight**2).sum()
-        )
+        size = len(X) if sample_weight is None else represented(sample_weight)
         signal = float((correlation**2).sum())
-        noise = float(((1.0 - correlation**2) ** 2).sum() - len(scale)) / max(size, 1.0)
+        noise = float(((1.0 - correlation**2) ** 2).sum() - len(scale)) / size
         self.shrinkage_ = min(1.0, noise / signal) if signal > noise else 1.0
         correlation *= 1.0 - self.shrinkage_
         np.fill_diagonal(correlation, 1.0)
@@ -98,7 +102,8 @@ def _steady_cholesky(correlation: Array) -> Array:
     """Cholesky factor of a correlation matrix that may be singular."""
     for jitter in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
         try:
-            return np.linalg.cholesky(correlation + jitter * np.eye(len(correlation)))
+            root = np.linalg.cholesky(correlation + jitter * np.eye(len(correlation)))
+            return np.asarray(root, dtype=np.float64)
         except np.linalg.LinAlgError:
             continue
     return np.eye(len(correlation))

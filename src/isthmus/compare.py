@@ -388,7 +388,7 @@ class Comparison:
                 linear.p[p_rows], linear.q[q_rows], linear.p_slope[p_rows], linear.q_slope[q_rows]
             )
         anchored = getattr(self.estimator, "anchor", None) is not None
-        error = delta_std_error(linear, *keep, self._point, anchored)
+        error = delta_std_error(linear, keep[0], keep[1], self._point, anchored)
         return value, error if np.isfinite(error) else np.inf
 
     def _normalisation(self, top: str, bottom: str) -> Check:
@@ -430,7 +430,8 @@ class _Reporter:
     """Calls the user's function, or shows a progress bar, or does nothing."""
 
     def __init__(self, progress: Progress | bool | None, total: int) -> None:
-        self.progress, self.total, self.done, self.bar = progress, total, -1, None
+        self.progress, self.total, self.done = progress, total, -1
+        self.bar: Any = None
 
     def __enter__(self) -> Callable[[str], None]:
         if self.progress is True:

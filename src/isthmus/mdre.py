@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import solvers
-from ._affine import canonical_map, column_map
+from ._affine import canonical_map, column_map, represented
 from ._random import Seeds
 from ._sample import LabelledSample
 from ._typing import Array, RandomState
@@ -51,7 +51,7 @@ _AUXILIARY_VALUES = 1_000_000
 _CHUNK_ROWS = 16_384
 
 
-class MDRE(BaseEstimator):  # type: ignore[misc]
+class MDRE(BaseEstimator):
     """Estimate log p/q by classifying p, q and auxiliary distributions.
 
     Parameters
@@ -166,7 +166,7 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, d) or (n,)
+        X : array-like or frame of shape (n, d)
             Rows of both samples; see :func:`isthmus.stack`.
         y : array-like of shape (n,)
             1 for rows of the numerator p, 0 for rows of the denominator q. Of
@@ -194,7 +194,7 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
         ]
         self.class_names_ = ["p", "q", *(f"m{k + 1}" for k in range(len(self.auxiliaries_)))]
         rows, weights = [p, q], [_or_ones(weight_p, p), _or_ones(weight_q, q)]
-        size = max(_size(weights[0]), _size(weights[1]))
+        size = max(represented(weights[0]), represented(weights[1]))
         for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
             drawn = self._draw(name, auxiliary, size, p.shape[1], seeds(name))
             rows.append(drawn)
@@ -234,7 +234,8 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
         if not self.solution_.converged:
             warnings.warn(
                 f"MDRE did not converge in {self.n_iter_} steps (gradient "
-                f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): {self.solution_.status}.",
+                f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): "
+                f"{self.solution_.status}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -277,7 +278,8 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Label of whichever of p and q is the denser at each row."""
-        return np.asarray(self.classes_[(self.log_ratio(X) > 0).astype(int)])
+        denser = self.log_ratio(X) > 0
+        return np.asarray(self.classes_[denser.astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Multinomial log-likelihood per sample, over all K + 2 classes.
@@ -343,7 +345,7 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Any, Any]:
         """Validate the input and take the two samples apart."""
         names = column_names(X)
-        rows = as_rows(X, "X", min_rows=1)
+        rows = as_rows(X, "X", flat=False)
         is_p, self.classes_ = as_labels(y, len(rows))
         weight = as_weight(sample_weight, len(rows))
         self.n_features_in_ = rows.shape[1]
@@ -351,17 +353,18 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        parts: tuple[Any, Any, Any, Any]
         if weight is None:
             parts = rows[is_p], rows[~is_p], None, None
         else:
             # A row of weight zero is a row that was not given.
             is_p, rows, weight = is_p[weight > 0], rows[weight > 0], weight[weight > 0]
             parts = rows[is_p], rows[~is_p], weight[is_p], weight[~is_p]
-        for part, label in zip(parts[:2], self.classes_[::-1], strict=True):
-            if len(part) < 2:
+        for part, mass, label in zip(parts[:2], parts[2:], self.classes_[::-1], strict=True):
+            if (len(part) if mass is None else mass.sum()) < 2:
                 raise ValueError(
-                    f"X must hold at least two rows of each label (of positive weight); received "
-                    f"{len(part)} of label {label!r} (n_samples={len(rows)})."
+                    "X must hold at least two rows of each class (by weight); received "
+                    f"{len(part)} of label {label} (n_samples={len(rows)})."
                 )
         return parts
 
@@ -369,7 +372,7 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
         """Validate rows to predict for; frames are matched by column name."""
         if hasattr(self, "feature_names_in_"):
             X = select_columns(X, list(self.feature_names_in_), "X")
-        rows = as_rows(X, "X")
+        rows = as_rows(X, "X", flat=self.n_features_in_ == 1)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
@@ -390,7 +393,7 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
         return out
 
     def _offset(self, X: Array, Z: Array) -> Array:
-        """The part of the critics that is not learned, shape (n, K + 2)."""
+        """Evaluate the part of the critics that is not learned, shape (n, K + 2)."""
         out = np.zeros((len(X), len(self.class_names_)))
         for c, anchor in zip(self._learned, self.anchors_, strict=False):
             # Critics are log-densities in the units of x, like those of known auxiliaries.
@@ -467,7 +470,7 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
                 f"prior must be 'uniform', 'counts' or one positive number for each of the classes "
                 f"{self.class_names_}; received {self.prior!r}."
             )
-        return prior / prior.sum()
+        return np.asarray(prior / prior.sum())
 
     def _penalty(self) -> float:
         if self.l2 != "auto":
@@ -520,11 +523,6 @@ class MDRE(BaseEstimator):  # type: ignore[misc]
 
 def _or_ones(weight: Array | None, rows: Array) -> Array:
     return np.ones(len(rows)) if weight is None else weight
-
-
-def _size(weight: Array) -> int:
-    """Rows that a weighted sample stands for, within sensible limits of their number."""
-    return int(np.clip(round(float(weight.sum())), len(weight), 10 * len(weight)))
 
 
 def _report(iteration: int, norm: float) -> None:

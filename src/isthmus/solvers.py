@@ -212,7 +212,7 @@ def lbfgs(
         if callback is not None:
             callback(count, float("nan"))
 
-    found = minimize(
+    found: Any = minimize(  # type: ignore[call-overload]
         scaled,
         start,
         jac=True,

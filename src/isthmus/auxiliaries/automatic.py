@@ -51,6 +51,11 @@ def resolve_auxiliaries(spec: Any, n_columns: int) -> list[Auxiliary]:
                 f"array of samples or a list of these; received {spec!r}."
             )
         spec = BY_NAME[spec]()
+    if isinstance(spec, type):
+        raise ValueError(
+            f"auxiliaries must hold objects, not classes; received {spec.__name__}: write "
+            f"{spec.__name__}()."
+        )
     if isinstance(spec, np.ndarray) or hasattr(spec, "to_numpy"):
         spec = Samples(spec)
     if _is_auxiliary(spec):

@@ -12,7 +12,7 @@ from .._validation import as_rows, check_number, check_option
 from ._rows import draw_rows
 
 
-class _Mixing(BaseEstimator):  # type: ignore[misc]
+class _Mixing(BaseEstimator):
     """Holds the two samples; a row of each, paired at random, makes a new row."""
 
     def fit(
@@ -66,23 +66,24 @@ class LinearMixing(_Mixing):
 
     def split(self, n_columns: int) -> list[LinearMixing]:
         """One auxiliary for each class that this one stands for."""
-        self._check()
         if self.merged:
             return [self]
-        return [LinearMixing([float(alpha)], self.form) for alpha in np.atleast_1d(self.alphas)]
+        return [LinearMixing([float(alpha)], self.form) for alpha in self._check()]
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, with every alpha equally likely."""
-        self._check()
+        alphas = self._check()
         x_p, x_q = self._pairs(n, rng)
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
         alpha = alphas[rng.integers(len(alphas), size=n)][:, None]
         keep = 1.0 - alpha if self.form == "linear" else np.sqrt(1.0 - alpha**2)
         return np.asarray(keep * x_p + alpha * x_q)
 
-    def _check(self) -> None:
+    def _check(self) -> Array:
         check_option(self.form, "form", ["linear", "sqrt"])
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        try:
+            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        except (TypeError, ValueError):
+            alphas = np.array([np.nan])
         if alphas.ndim != 1 or len(alphas) == 0 or not np.isfinite(alphas).all():
             raise ValueError(
                 f"alphas must be a non-empty list of finite numbers; received {self.alphas!r}."
@@ -91,6 +92,7 @@ class LinearMixing(_Mixing):
             raise ValueError(
                 f"alphas must lie in [-1, 1] in the 'sqrt' form; received {self.alphas!r}."
             )
+        return alphas
 
 
 class DimensionWiseMixing(_Mixing):
@@ -179,13 +181,15 @@ class DimensionWiseMixing(_Mixing):
     def _counts(self, n_blocks: int) -> list[int]:
         if self.counts is None:
             return list(range(1, n_blocks))
+        if len(self.counts) == 0:
+            raise ValueError("counts must hold a number of blocks; received an empty list.")
         return [
             int(check_number(j, "counts", low=1, high=n_blocks - 1, integer=True))
             for j in self.counts
         ]
 
 
-class Samples(BaseEstimator):  # type: ignore[misc]
+class Samples(BaseEstimator):
     """An auxiliary given as an array of its samples.
 
     Parameters

@@ -18,7 +18,7 @@ _CHUNK = 4096
 _DF_GRID = np.array([3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0])
 
 
-class Bridge(BaseEstimator):  # type: ignore[misc]
+class Bridge(BaseEstimator):
     """A heavy-tailed mixture fitted to both samples, whose density is known.
 
     One Student-t component lies on p, one on q, each with heavier tails than
@@ -94,7 +94,7 @@ class Bridge(BaseEstimator):  # type: ignore[misc]
         return np.asarray(logsumexp(parts, axis=0)) + self.log_volume_
 
 
-class SmoothedMixture(BaseEstimator):  # type: ignore[misc]
+class SmoothedMixture(BaseEstimator):
     """The paper's mixture: p and q, each convolved with a normal, in equal parts.
 
     Some rows of each sample serve as centres, so that the density is that of a
@@ -123,8 +123,8 @@ class SmoothedMixture(BaseEstimator):  # type: ignore[misc]
             self.root_, self.inverse_root_ = 0.5 * pooled.backward, 2.0 * pooled.forward
             self.origin_ = pooled.centre
         else:
-            self.root_ = _scale_root(self.bandwidth, p.shape[1])
-            self.inverse_root_ = np.linalg.inv(self.root_)
+            self.root_ = _scale_root(self.bandwidth, p.shape[1], "bandwidth")
+            self.inverse_root_ = np.asarray(np.linalg.inv(self.root_), dtype=np.float64)
             self.origin_ = p.mean(axis=0)
         centres, shares = [], []
         for rows, weight in ((p, weight_p), (q, weight_q)):

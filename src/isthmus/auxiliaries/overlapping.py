@@ -20,7 +20,7 @@ from .._validation import check_number
 Parameter = float | Array | None
 
 
-class _Elliptical(BaseEstimator, ABC):  # type: ignore[misc]
+class _Elliptical(BaseEstimator, ABC):
     """Location, scale and a radial law; by default both follow the pooled sample.
 
     ``map_`` takes x to coordinates in which the distribution is standard.
@@ -44,7 +44,7 @@ class _Elliptical(BaseEstimator, ABC):  # type: ignore[misc]
             loc = _vector(self.loc, d, "loc")
         if self.scale is not None:
             backward = _scale_root(self.scale, d)
-            forward = np.linalg.inv(backward)
+            forward = np.asarray(np.linalg.inv(backward), dtype=np.float64)
         self.map_ = AffineMap(loc, forward, backward)
         self.log_volume_ = self.map_.log_det
         return self
@@ -90,7 +90,7 @@ class Normal(_Elliptical):
         return rng.standard_normal((n, d))
 
     def _log_radial(self, square: Array, d: int) -> Array:
-        return -0.5 * square - 0.5 * d * np.log(2 * np.pi)
+        return np.asarray(-0.5 * square - 0.5 * d * np.log(2 * np.pi))
 
 
 class StudentT(_Elliptical):
@@ -148,7 +148,7 @@ class Cauchy(StudentT):
         self.scale = scale
 
 
-class Uniform(BaseEstimator):  # type: ignore[misc]
+class Uniform(BaseEstimator):
     """Uniform distribution on a box: for samples of bounded support.
 
     Parameters
@@ -178,7 +178,7 @@ class Uniform(BaseEstimator):  # type: ignore[misc]
         return np.where(_inside(x, self.low_, self.high_), -volume, -np.inf)
 
 
-class TruncatedNormal(BaseEstimator):  # type: ignore[misc]
+class TruncatedNormal(BaseEstimator):
     """Normal distribution cut off at a box, independent in each column.
 
     Parameters
@@ -231,7 +231,7 @@ class TruncatedNormal(BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             log_cdf = np.logaddexp(self.log_below_, np.log(u) + self.log_mass_)
         z = np.clip(ndtri_exp(np.minimum(log_cdf, 0.0)), self.a_, self.b_)
-        return self.loc_ + self.scale_ * self.flip_ * z
+        return np.asarray(self.loc_ + self.scale_ * self.flip_ * z)
 
     def log_density(self, x: Array) -> Array:
         """Log-density at the rows of x, shape (n,): -inf outside the bounds."""
@@ -253,8 +253,15 @@ def student_t_log_density(square: Array, d: int, df: float) -> Array:
     return np.asarray(constant - 0.5 * (df + d) * np.log1p(square / df))
 
 
+def _numbers(value: Any, argument: str) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{argument} must hold numbers; received {value!r}.") from None
+
+
 def _vector(value: Any, d: int, argument: str) -> Array:
-    values = np.asarray(value, dtype=np.float64)
+    values = _numbers(value, argument)
     if values.ndim > 1 or (values.ndim == 1 and len(values) not in (1, d)):
         raise ValueError(
             f"{argument} must be a number or have one value for each of {d} columns; received "
@@ -265,23 +272,24 @@ def _vector(value: Any, d: int, argument: str) -> Array:
     return np.broadcast_to(values, (d,)).copy()
 
 
-def _scale_root(scale: Any, d: int) -> Array:
+def _scale_root(scale: Any, d: int, argument: str = "scale") -> Array:
     """Matrix A with x = loc + z A for a standard z."""
-    values = np.asarray(scale, dtype=np.float64)
+    values = _numbers(scale, argument)
     if values.ndim == 2:
         if values.shape != (d, d) or not np.allclose(values, values.T):
             raise ValueError(
-                f"scale must be a symmetric matrix of shape ({d}, {d}); received {values.shape}."
+                f"{argument} must be a symmetric matrix of shape ({d}, {d}); received "
+                f"{values.tolist()}."
             )
         try:
-            return np.linalg.cholesky(values).T
+            return np.asarray(np.linalg.cholesky(values).T, dtype=np.float64)
         except np.linalg.LinAlgError:
             raise ValueError(
-                "scale must be positive definite; received a matrix that is not."
+                f"{argument} must be positive definite; received {values.tolist()}."
             ) from None
-    vector = _vector(scale, d, "scale")
+    vector = _vector(scale, d, argument)
     if not (vector > 0).all():
-        raise ValueError(f"scale must be positive; received {scale!r}.")
+        raise ValueError(f"{argument} must be positive; received {scale!r}.")
     return np.diag(vector)
 
 

@@ -11,7 +11,7 @@ from .._typing import Array
 from .quadratic import Coefficients, Frame
 
 
-class Diagonal(BaseEstimator):  # type: ignore[misc]
+class Diagonal(BaseEstimator):
     """Critic h_c(x) = sum_i w_ci x_i^2 + b_c' x + a_c, diagonal in the columns of the data.
 
     Parametrised in each class's own units by the coefficients of 1, z_i and
@@ -24,7 +24,7 @@ class Diagonal(BaseEstimator):  # type: ignore[misc]
 
     def bind(self, frames: Sequence[Frame]) -> Diagonal:
         """Return a copy that is tied to the frames of the learned classes."""
-        bound = clone(self)
+        bound: Diagonal = clone(self)
         bound.centre_ = np.array([frame.centre for frame in frames])
         bound.unit_ = np.array([np.diag(frame.whiten) for frame in frames])
         bound.dim_ = bound.centre_.shape[1]

@@ -52,7 +52,7 @@ class Coefficients:
     a: Array
 
 
-class Quadratic(BaseEstimator):  # type: ignore[misc]
+class Quadratic(BaseEstimator):
     """Quadratic critic with a free symmetric matrix, of full or of low rank.
 
     Parameters
@@ -80,7 +80,7 @@ class Quadratic(BaseEstimator):  # type: ignore[misc]
         """Return a copy that is tied to the frames of the learned classes."""
         if self.rank is not None:
             check_number(self.rank, "rank", low=1, integer=True)
-        bound = clone(self)
+        bound: Quadratic = clone(self)
         bound.frames_ = list(frames)
         bound.dim_ = len(bound.frames_[0].centre)
         # About the shared origin, W and b of a class that is very narrow for its

@@ -64,7 +64,7 @@ def check_accuracy(accuracy: Mapping[str, float], binary: float) -> Check:
             "ok" if alike else "warn",
             "All classes are hard to tell apart, as p and q are themselves."
             if alike
-            else "All classes are hard to tell apart although p and q are not: use fewer auxiliaries.",
+            else "All classes are hard to tell apart although p and q are not: use fewer of them.",
             details=details,
         )
     return Check(
@@ -102,7 +102,7 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     told = f"{what} is {value:.3g} ± {error:.2g} over {how} and should be 1"
     advice = {
         "ok": f"{told}, within its error.",
-        "warn": f"{told}: the ratio is off by a factor somewhere; more rows or other auxiliaries help.",
+        "warn": f"{told}: the ratio is off somewhere; more rows or other auxiliaries may help.",
         "fail": f"{told}: the critic does not fit these samples; try another critic or anchor.",
     }[verdict]
     return Check(value, verdict, advice, details={"std_error": error})
@@ -186,7 +186,7 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
     advice = (
         "Boosted trees do not tell p from q better than the log-ratio does."
         if verdict == "ok"
-        else f"Boosted trees classify p and q better, by {value:.2g} nats a row on held-out rows: the "
-        "critic misses part of the difference, and the divergences are probably too low."
+        else f"Boosted trees classify p and q better, by {value:.2g} nats a row on held-out rows: "
+        "the critic misses part of the difference, and the divergences are probably too low."
     )
     return Check(value, verdict, advice, details={"std_error": error})

@@ -16,16 +16,10 @@ from typer.testing import CliRunner
 
 import isthmus
 from isthmus import _demo, _terminal, cli
+from isthmus.diagnostics import Check
 from isthmus.functionals import Estimate
 
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@dataclass(frozen=True)
-class Check:
-    value: object
-    verdict: str
-    advice: str
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -195,7 +196,7 @@ class TestHighDimension:
     def test_quadratic_critics_in_a_hundred_columns(self, rank):
         # p and q differ in the width of two columns and in the means of all.
         rng = np.random.default_rng(1)
-        d, n = 100, 1500
+        d, n = 100, 3000
         width = np.ones(d)
         width[:2] = 3.0
         X, y = stack(rng.normal(size=(n, d)), 0.1 + width * rng.normal(size=(n, d)))
@@ -204,16 +205,14 @@ class TestHighDimension:
         v = (x - 0.1) / width
         truth = (0.5 * v**2 - 0.5 * x**2 + np.log(width)).sum(axis=1)
         got = model.log_ratio(x)
-        # A free covariance of a hundred columns has a standard error of 2.6 nats here, more
-        # than the spread of the truth leaves to be desired; the shrunk anchor is better.
+        # Two free covariances of a hundred columns: standard error 1.9 nats at a row. The
+        # delta method leaves out terms of relative order d/n, which add some ten per cent.
         full = (np.zeros(d), np.eye(d)), (np.full(d, 0.1), np.diag(width**2))
         error = ratio_error(x, *full, n, n)
-        assert np.sqrt(np.mean((got - truth) ** 2)) < np.sqrt(np.mean(error**2))
-        assert np.corrcoef(got, truth)[0, 1] > 0.95
+        assert np.sqrt(np.mean((got - truth) ** 2)) < 1.1 * LOSS * np.sqrt(np.mean(error**2))
 
     def test_low_rank_is_exact_where_covariances_differ_in_one_direction(self):
         # Learned classes, no anchor: the difference of the critics is of rank one.
-        rng = np.random.default_rng(2)
         p = np.zeros(3), np.eye(3)
         q = np.full(3, 0.3), np.eye(3) + 2.0 * np.outer([1, 1, 0], [1, 1, 0])
         X, y = stack(*draw(p, q, 4000, 4000, 2))
@@ -225,7 +224,6 @@ class TestHighDimension:
         # A binary classifier between overlapping samples is about half as efficient as
         # maximum likelihood; fewer parameters make up for part of that.
         assert np.sqrt(np.mean((model.log_ratio(x) - truth) ** 2)) < 2 * root
-        assert rng is not None
 
     def test_low_rank_keeps_the_linear_part_in_every_column(self):
         p = np.zeros(4), np.eye(4)
@@ -245,17 +243,18 @@ def moderate(d=2, n_p=400, n_q=300, seed=0):
     return p, q
 
 
-class TestPairsOfClasses:
-    @pytest.fixture(scope="class")
-    def model(self):
-        return MDRE([Cauchy(), LinearMixing([0.5])], random_state=0).fit(*stack(*moderate()))
+@pytest.fixture(scope="module")
+def model():
+    return MDRE([Cauchy(), LinearMixing([0.5])], random_state=0).fit(*stack(*moderate()))
 
+
+class TestPairsOfClasses:
     def test_transitivity(self, model):
         x = np.concatenate(moderate(seed=1))
         direct = model.log_ratio(x)
         for m in ("m1", "m2"):
             through = model.log_ratio(x, "p", m) + model.log_ratio(x, m, "q")
-            np.testing.assert_allclose(through, direct, rtol=0, atol=1e-12 * 100)
+            np.testing.assert_allclose(through, direct, rtol=0, atol=1e-10)
 
     def test_swapping_the_names_flips_the_sign(self, model):
         x = moderate(seed=1)[0]
@@ -276,7 +275,7 @@ class TestPairsOfClasses:
     def test_unknown_class_names_are_refused(self, model):
         with pytest.raises(ValueError, match="numerator must be one of 'p', 'q', 'm1', 'm2'"):
             model.log_ratio([[0.0, 0.0]], "m3")
-        with pytest.raises(ValueError, match="denominator .* received 'm9'"):
+        with pytest.raises(ValueError, match=r"denominator .* received 'm9'"):
             model.log_ratio([[0.0, 0.0]], "p", "m9")
 
     def test_labels_may_be_any_two(self):
@@ -301,30 +300,31 @@ class TestPairsOfClasses:
         assert accuracy[1] == pytest.approx((P[y == 0].argmax(axis=1) == 1).mean())
 
 
-class TestInvariances:
-    MAPS = {
-        "scale 1e8": (1e8 * np.eye(2), np.zeros(2)),
-        "scale 1e-8": (1e-8 * np.eye(2), np.zeros(2)),
-        "columns 1e8 and 1e-8": (np.diag([1e8, 1e-8]), np.zeros(2)),
-        "shift 1e6": (np.eye(2), np.array([1e6, -1e6])),
-        "a general matrix": (np.array([[2.0, -30.0], [0.1, 4.0]]), np.array([5.0, -1.0])),
-        "mirrored": (np.array([[0.0, -1.0], [1.0, 0.0]]), np.zeros(2)),
-    }
-    SETTINGS = {
-        "auto": {},
-        "no anchor": {"anchor": None, "l2": 0.1},
-        "cauchy": {"auxiliaries": "cauchy"},
-        "learned normal": {"auxiliaries": Normal(), "known_density": False},
-        "linear mixing": {"auxiliaries": LinearMixing([0.3, 0.7])},
-        "smoothed mixture": {"auxiliaries": "smoothed-mixture"},
-    }
+MAPS = {
+    "scale 1e8": (1e8 * np.eye(2), np.zeros(2)),
+    "scale 1e-8": (1e-8 * np.eye(2), np.zeros(2)),
+    "columns 1e8 and 1e-8": (np.diag([1e8, 1e-8]), np.zeros(2)),
+    "shift 1e6": (np.eye(2), np.array([1e6, -1e6])),
+    "a general matrix": (np.array([[2.0, -30.0], [0.1, 4.0]]), np.array([5.0, -1.0])),
+    "mirrored": (np.array([[0.0, -1.0], [1.0, 0.0]]), np.zeros(2)),
+}
+SETTINGS = {
+    "auto": {},
+    "no anchor": {"anchor": None, "l2": 0.1},
+    "cauchy": {"auxiliaries": "cauchy"},
+    "learned normal": {"auxiliaries": Normal(), "known_density": False},
+    "linear mixing": {"auxiliaries": LinearMixing([0.3, 0.7])},
+    "smoothed mixture": {"auxiliaries": "smoothed-mixture"},
+}
 
+
+class TestInvariances:
     @pytest.mark.parametrize("setting", SETTINGS)
     @pytest.mark.parametrize("name", MAPS)
     def test_affine_maps_leave_the_ratio_alone(self, name, setting):
-        A, b = self.MAPS[name]
+        A, b = MAPS[name]
         X, y = stack(*moderate())
-        given = {**self.SETTINGS[setting], "random_state": 0, "tol": 1e-8}
+        given = {**SETTINGS[setting], "random_state": 0, "tol": 1e-8}
         here = MDRE(**given).fit(X, y).log_ratio(X)
         there = MDRE(**given).fit(X @ A + b, y).log_ratio(X @ A + b)
         # A shift of 1e6 costs six of sixteen digits, the solver stops at 1e-8.
@@ -564,7 +564,7 @@ class TestScikitLearn:
         anchor = GaussianMixture(2, random_state=0)
         got = MDRE(anchor=anchor, random_state=0).fit(X, y).log_ratio(x)
         # The middle is a tail of both modes, eight standard deviations squared over two deep.
-        np.testing.assert_allclose(got, truth, atol=[0.3, 2.0, 0.3][1])
+        assert got[1] == pytest.approx(truth[1], abs=2.0)
         np.testing.assert_allclose(got[[0, 2]], truth[[0, 2]], atol=0.3)
 
 
@@ -584,7 +584,9 @@ class TestFrames:
         assert model.feature_names_in_.tolist() == list(self.NAMES)
         np.testing.assert_array_equal(model.log_ratio(frame), plain)
         np.testing.assert_array_equal(model.log_ratio(frame[["c", "b", "a"]]), plain)
-        np.testing.assert_array_equal(model.predict_proba(frame[["c", "b", "a"]])[:, 0].shape, 700)
+        np.testing.assert_array_equal(
+            model.predict_proba(frame[["c", "b", "a"]]), model.predict_proba(X)
+        )
 
     @pytest.mark.parametrize("kind", ["pandas", "polars"])
     def test_missing_and_extra_columns_are_named(self, kind):
@@ -620,13 +622,14 @@ class TestFrames:
         np.testing.assert_array_equal(polars.log_ratio(X), plain)
 
 
-class TestOddInput:
-    @pytest.fixture(scope="class")
-    def case(self):
-        X, y = stack(*moderate())
-        X = np.round(X * 4)  # exact in every format
-        return X, y, MDRE(random_state=0).fit(X, y).log_ratio(X)
+@pytest.fixture(scope="module")
+def case():
+    X, y = stack(*moderate())
+    X = np.round(X * 4)  # exact in every format
+    return X, y, MDRE(random_state=0).fit(X, y).log_ratio(X)
 
+
+class TestOddInput:
     @pytest.mark.parametrize(
         "odd",
         [
@@ -667,11 +670,15 @@ class TestOddInput:
         np.testing.assert_array_equal(X, before[0])
         np.testing.assert_array_equal(y, before[1])
 
-    def test_one_dimensional_input_is_one_column(self):
-        X, y = stack(*moderate(1))
-        column = MDRE(random_state=0).fit(X, y).log_ratio(X)
-        for flat in (X[:, 0], X[:, 0].tolist(), pd.Series(X[:, 0]), pl.Series(X[:, 0])):
-            np.testing.assert_array_equal(MDRE(random_state=0).fit(flat, y).log_ratio(flat), column)
+    @pytest.mark.parametrize("flat", [np.asarray, list, pd.Series, pl.Series])
+    def test_stack_makes_a_column_of_flat_samples(self, flat):
+        p, q = moderate(1)
+        X, y = stack(flat(p[:, 0]), flat(q[:, 0]))
+        np.testing.assert_array_equal(X, np.concatenate([p, q]))
+        assert y.sum() == len(p)
+        # In scikit-learn a flat X is a mistake, of which rows and columns are the two readings.
+        with pytest.raises(ValueError, match=r"X must have two dimensions .*reshape\(-1, 1\)"):
+            MDRE().fit(X[:, 0], y)
 
     def test_booleans(self):
         rng = np.random.default_rng(0)
@@ -728,8 +735,6 @@ class TestOddInput:
     def test_more_columns_than_rows(self):
         rng = np.random.default_rng(0)
         X, y = stack(rng.normal(0, 1, (15, 40)), rng.normal(1.0, 1, (15, 40)))
-        import warnings
-
         with warnings.catch_warnings():
             # That columns are dependent in so few rows is said, and true.
             warnings.filterwarnings("ignore", message="The columns are linearly dependent")
@@ -741,12 +746,20 @@ class TestOddInput:
     def test_heavy_tails_do_no_harm(self):
         rng = np.random.default_rng(0)
         X, y = stack(rng.standard_cauchy(2000), 2 + rng.standard_cauchy(2000))
+        assert np.abs(X).max() > 1000
         model = MDRE(random_state=0).fit(X, y)
         assert model.solution_.converged
-        got = model.log_ratio([[-1.0], [1.0], [3.0]])
         assert np.isfinite(model.log_ratio(X)).all()
-        # The quadratic is not the truth (log 5 at -1, by symmetry 0 at 1); its sign is.
-        assert got[0] > 0 > got[2]
+
+    def test_one_outlier_changes_little(self):
+        X, y = stack(*draw(*PAIRS["near"], 1000, 1000, 0))
+        x = np.linspace(-2, 3, 20)[:, None]
+        clean = MDRE(random_state=0).fit(X, y).log_ratio(x)
+        X[0] = 1e6
+        wild = MDRE(random_state=0).fit(X, y).log_ratio(x)
+        # One row in a thousand, pulled in to some eight standard deviations, widens p by
+        # three per cent: at two standard deviations that is a tenth of a nat.
+        np.testing.assert_allclose(wild, clean, atol=0.3)
 
     @pytest.mark.parametrize("size", [1e150, 1e-150])
     def test_numbers_whose_squares_do_not_exist(self, size):

@@ -47,7 +47,14 @@ class AffineMap:
     @property
     def log_det(self) -> float:
         """Log of the volume change |dz/dx| on the subspace of the samples."""
-        return float(np.log(np.linalg.svd(self.forward, compute_uv=False)).sum())
+        forward = self.forward[self.forward.any(axis=1)]
+        unit = np.ones(len(forward))
+        if forward.shape[0] == forward.shape[1]:
+            # Singular values are exact relative to the largest only: columns of 1e8 and of
+            # 1e-8 would spoil them, so that the units are taken out first.
+            unit = np.abs(forward).max(axis=1)
+        values = np.linalg.svd(forward / unit[:, None], compute_uv=False)
+        return float(np.log(values).sum() + np.log(unit).sum())
 
 
 def clipped(X: Array, weight: Array | None = None) -> Array:
@@ -85,18 +92,22 @@ def moments(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
 
 
 def column_map(
-    p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    p: Array,
+    q: Array,
+    weight_p: Array | None = None,
+    weight_q: Array | None = None,
+    warn: bool = True,
 ) -> AffineMap:
     """Centre and scale every column, and nothing else; constant columns are left out.
 
     Warns of columns that are constant over both samples: they carry no
-    information on p/q.
+    information on p/q. An auxiliary does not, where the estimator has done so.
     """
     # The largest deviation is divided out first: squares of 1e200 do not exist.
     anchor = p[0]
     span = np.maximum(np.abs(p - anchor).max(axis=0), np.abs(q - anchor).max(axis=0))
     varies = span > 1e-14 * np.maximum(np.abs(anchor), np.finfo(float).tiny)
-    if not varies.all():
+    if warn and not varies.all():
         constant = np.flatnonzero(~varies)
         warnings.warn(
             f"{len(constant)} of {len(varies)} columns are constant over both samples and are "
@@ -117,7 +128,11 @@ def column_map(
 
 
 def canonical_map(
-    p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    p: Array,
+    q: Array,
+    weight_p: Array | None = None,
+    weight_q: Array | None = None,
+    warn: bool = True,
 ) -> AffineMap:
     """Whiten the pooled sample and turn to the axes on which p and q differ most in variance.
 
@@ -127,14 +142,14 @@ def canonical_map(
     the data and by swapping p and q, and so is every random draw made in these
     coordinates.
     """
-    columns = column_map(p, q, weight_p, weight_q)
+    columns = column_map(p, q, weight_p, weight_q, warn)
     p, q = clipped(columns(p), weight_p), clipped(columns(q), weight_q)
     mean_p, cov_p = moments(p, weight_p)
     mean_q, cov_q = moments(q, weight_q)
     gap = mean_p - mean_q
     eigenvalues, axes = np.linalg.eigh(0.5 * (cov_p + cov_q) + 0.25 * np.outer(gap, gap))
     kept = eigenvalues > 32 * len(gap) * np.finfo(float).eps * eigenvalues[-1]
-    if not kept.all():
+    if warn and not kept.all():
         warnings.warn(
             f"The columns are linearly dependent: {len(gap)} columns span {kept.sum()} "
             "directions. The ratio is estimated on those directions.",

@@ -35,9 +35,14 @@ _TRUE, _BINARY, _ISTHMUS = "bright_black", "red", "bold cyan"
 
 
 def verdict(comparison: Any) -> str:
-    """Worst verdict among the checks."""
-    verdicts = {check.verdict for check in comparison.diagnostics.values()}
+    """Worst verdict among the checks on the ratio."""
+    verdicts = {check.verdict for check in _on_ratio(comparison).values()}
     return next((v for v in ("fail", "warn") if v in verdicts), "ok")
+
+
+def _on_ratio(comparison: Any) -> dict[str, Any]:
+    # Importance weights fail long before the ratio does; they have their row in the table.
+    return {n: c for n, c in comparison.diagnostics.items() if c.concerns == "ratio"}
 
 
 def answer(comparison: Any, labels: tuple[str, str]) -> str:
@@ -54,7 +59,7 @@ def answer(comparison: Any, labels: tuple[str, str]) -> str:
 
 
 def _trust(comparison: Any) -> str:
-    checks = comparison.diagnostics
+    checks = _on_ratio(comparison)
     names = {v: [n for n, c in checks.items() if c.verdict == v] for v in ("fail", "warn")}
     if names["fail"]:
         return f"do not trust this number, since {_some(names['fail'], len(checks), 'failed')}"

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 
-from .._affine import canonical_map, clipped
+from .._affine import AffineMap, canonical_map, clipped
 from .._typing import Array
 from .._validation import check_number
 from ..anchors import GaussianAnchor
@@ -46,7 +46,7 @@ class Bridge(BaseEstimator):
     ) -> Bridge:
         """Fit the components to the samples."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
-        self.map_ = canonical_map(p, q, weight_p, weight_q)
+        self.map_ = canonical_map(p, q, weight_p, weight_q, warn=False)
         self.log_volume_ = self.map_.log_det
         fits, dfs = [], []
         for rows, weight in ((p, weight_p), (q, weight_q)):
@@ -119,7 +119,7 @@ class SmoothedMixture(BaseEstimator):
         """Choose the centres and the bandwidth."""
         check_number(self.n_centres, "n_centres", low=1, integer=True)
         if self.bandwidth is None:
-            pooled = canonical_map(p, q, weight_p, weight_q)
+            pooled = canonical_map(p, q, weight_p, weight_q, warn=False)
             self.root_, self.inverse_root_ = 0.5 * pooled.backward, 2.0 * pooled.forward
             self.origin_ = pooled.centre
         else:
@@ -136,7 +136,7 @@ class SmoothedMixture(BaseEstimator):
             centres.append(rows[chosen])
             shares.append(0.5 * share / share.sum())
         self.centres_, self.share_ = np.concatenate(centres), np.concatenate(shares)
-        self.log_volume_ = float(np.log(np.linalg.svd(self.inverse_root_, compute_uv=False)).sum())
+        self.log_volume_ = AffineMap(self.origin_, self.inverse_root_, self.root_).log_det
         return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:

@@ -36,7 +36,7 @@ class _Elliptical(BaseEstimator, ABC):
         self._check()
         pooled = None
         if self.loc is None or self.scale is None:
-            pooled = canonical_map(p, q, weight_p, weight_q)
+            pooled = canonical_map(p, q, weight_p, weight_q, warn=False)
         d = p.shape[1]
         if pooled is not None:
             loc, forward, backward = pooled.centre, pooled.forward, pooled.backward
@@ -210,7 +210,7 @@ class TruncatedNormal(BaseEstimator):
         d = p.shape[1]
         self.low_, self.high_ = _box(self.low, self.high, p, q)
         if self.loc is None or self.scale is None:
-            pooled = column_map(p, q, weight_p, weight_q)
+            pooled = column_map(p, q, weight_p, weight_q, warn=False)
             spread = np.sqrt((pooled.backward**2).sum(axis=0))
         self.loc_ = pooled.centre if self.loc is None else _vector(self.loc, d, "loc")
         self.scale_ = spread if self.scale is None else _vector(self.scale, d, "scale")

@@ -31,7 +31,8 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-console = Console()
+# A pipe has no width: wide enough for every table.
+console = Console(width=None if sys.stdout.isatty() else 130)
 
 
 def options(doc: str, name: str) -> argparse.ArgumentParser:

@@ -17,6 +17,8 @@ from ._typing import Array
 
 _CLIP_QUANTILE = 0.005
 _CLIP_FACTOR = 3.0
+# Leaves room for the tails of auxiliaries, and for the inverse.
+_LARGEST_SPAN = 1e280
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,18 @@ def column_map(
     """
     # The largest deviation is divided out first: squares of 1e200 do not exist.
     anchor = p[0]
-    span = np.maximum(np.abs(p - anchor).max(axis=0), np.abs(q - anchor).max(axis=0))
-    varies = span > 1e-14 * np.maximum(np.abs(anchor), np.finfo(float).tiny)
+    with np.errstate(over="ignore"):
+        span = np.maximum(np.abs(p - anchor).max(axis=0), np.abs(q - anchor).max(axis=0))
+    if not (span < _LARGEST_SPAN).all():
+        raise ValueError(
+            f"X must span less than {_LARGEST_SPAN} in every column; received "
+            f"{p.min():.3g} to {p.max():.3g} in p and {q.min():.3g} to {q.max():.3g} in q."
+        )
+    varies = span > np.maximum(1e-14 * np.abs(anchor), 1.0 / _LARGEST_SPAN)
+    if not varies.any():
+        raise ValueError(
+            "X must vary in at least one column; received the same row throughout p and q."
+        )
     if warn and not varies.all():
         constant = np.flatnonzero(~varies)
         warnings.warn(

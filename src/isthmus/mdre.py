@@ -194,9 +194,9 @@ class MDRE(BaseEstimator):
         ]
         self.class_names_ = ["p", "q", *(f"m{k + 1}" for k in range(len(self.auxiliaries_)))]
         rows, weights = [p, q], [_or_ones(weight_p, p), _or_ones(weight_q, q)]
-        size = max(represented(weights[0]), represented(weights[1]))
+        sizes = [represented(weight) for weight in weights]
         for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
-            drawn = self._draw(name, auxiliary, size, p.shape[1], seeds(name))
+            drawn = self._draw(name, auxiliary, sizes, p.shape[1], seeds(name))
             rows.append(drawn)
             weights.append(np.ones(len(drawn)))
 
@@ -420,14 +420,16 @@ class MDRE(BaseEstimator):
             learned=learned,
         )
 
-    def _draw(self, name: str, auxiliary: Any, size: int, d: int, rng: Any) -> Array:
+    def _draw(self, name: str, auxiliary: Any, sizes: list[int], d: int, rng: Any) -> Array:
         """Draw the rows of one auxiliary class and check them."""
-        count = size
-        if self._fixed(auxiliary):
-            factor = self.oversample
-            if factor == "auto":
-                factor = min(max(_AUXILIARY_VALUES / (size * d), 2.0), 20.0)
-            count = int(np.ceil(float(factor) * size))
+        count = max(sizes)
+        if self._fixed(auxiliary) and self.oversample == "auto":
+            # Between unequal samples, as many as for two of their geometric mean.
+            typical = np.sqrt(float(sizes[0]) * sizes[1])
+            factor = min(max(_AUXILIARY_VALUES / (typical * d), 2.0), 20.0)
+            count = max(int(np.ceil(factor * typical)), 2 * max(sizes))
+        elif self._fixed(auxiliary):
+            count = int(np.ceil(float(self.oversample) * max(sizes)))
         drawn = as_rows(
             auxiliary.sample(getattr(auxiliary, "n_samples", count), rng),
             f"The sample of auxiliary {name}",

@@ -132,11 +132,12 @@ def check_support(p: Array, q: Array) -> Check:
     p, q : ndarray of shape (n, r)
         Rows in coordinates in which the pooled sample is white.
     """
-    spread = np.sqrt(np.array([p.var(axis=0), q.var(axis=0)]))
+    narrowest = [np.linalg.eigvalsh(np.atleast_2d(np.cov(rows.T)))[0] for rows in (p, q)]
+    spread = np.sqrt(np.maximum(narrowest, 0.0))
     least = float(spread.min())
     if least > 1e-8:
         return Check(least, "ok", "Both samples vary in every direction.")
-    side = "p" if spread[0].min() < spread[1].min() else "q"
+    side = "p" if spread[0] <= spread[1] else "q"
     return Check(
         least,
         "fail",

@@ -141,7 +141,7 @@ def table(title: str, *columns: str, caption: str = "") -> Table:
     out = Table(title=title, caption=caption or None, title_justify="left", caption_justify="left")
     for column in columns:
         text = column.startswith("<")
-        out.add_column(column.lstrip("<"), justify="left" if text else "right", no_wrap=True)
+        out.add_column(column.removeprefix("<"), justify="left" if text else "right", no_wrap=True)
     return out
 
 

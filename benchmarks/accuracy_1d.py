@@ -229,9 +229,7 @@ def main() -> None:
             bar.advance(task, total)
     results = [
         summary(problems.load(name), total, method, found[name, total, method])
-        for name, total, method in product(
-            arguments.problems, arguments.totals, arguments.methods
-        )
+        for name, total, method in product(arguments.problems, arguments.totals, arguments.methods)
     ]
     show(results)
     run.write(

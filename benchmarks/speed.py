@@ -108,6 +108,7 @@ def run_case(case: dict, arguments: Any, folder: Path, step: Any) -> list[dict]:
     job = {
         "data": str(data),
         "out": str(folder / "log_ratio.npy"),
+        "exact": str(folder / "exact.npy"),
         "goal": GRADIENT,
         "tol": GRADIENT,
         "max_iter": 20_000,
@@ -121,12 +122,9 @@ def run_case(case: dict, arguments: Any, folder: Path, step: Any) -> list[dict]:
         step(f"scikit-learn, scaled over {scaling}")
         rival = {**job, "solver": "scikit-learn", "scalings": [scaling]}
         found.append(solve(rival, arguments.threads))
-    if case["scalings"]:
-        step("the exact solution")
-        exact = {**job, "solver": "isthmus", "tol": 1e-10, "scalings": [], "repeats": 1}
-        reference = solve(exact, arguments.threads)["log_ratio"]
     for each in found:
         if case["scalings"]:
+            reference = np.load(job["exact"])
             each["worst_gradient"] = max(each["gradient"].values())
             each["reached"] = each["worst_gradient"] <= GRADIENT
             each["error"] = float(np.abs(each["log_ratio"] - reference).max())
@@ -206,7 +204,7 @@ def main() -> None:
     run = Run("speed", arguments)
 
     results = {}
-    steps = sum(2 + len(case["scalings"]) if case["scalings"] else 1 for case in cases.values())
+    steps = sum(1 + len(case["scalings"]) for case in cases.values())
     with progress() as bar, tempfile.TemporaryDirectory() as folder:
         task = bar.add_task("", total=steps)
         for name, case in cases.items():

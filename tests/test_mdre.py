@@ -510,6 +510,15 @@ class TestScikitLearn:
         ]
         assert scores[0] > scores[1] + 0.1
 
+    def test_numpy_scalars_are_parameters(self):
+        # A grid made with NumPy hands these over.
+        X, y = stack(*moderate())
+        given = {"known_density": True, "max_iter": 50, "l2": 1.0, "oversample": 3, "tol": 1e-6}
+        plain = MDRE(**given, random_state=3).fit(X, y).log_ratio(X)
+        scalars = {name: np.asarray(value)[()] for name, value in given.items()}
+        model = MDRE(**scalars, random_state=np.int64(3)).fit(X, y)
+        np.testing.assert_array_equal(model.log_ratio(X), plain)
+
     def test_clone_keeps_parameters_and_forgets_the_fit(self):
         given = {"auxiliaries": [Cauchy(scale=2.0)], "critic": Quadratic(rank=1), "l2": 0.3}
         model = MDRE(**given, random_state=0).fit(*stack(*moderate()))
@@ -602,6 +611,15 @@ class TestFrames:
         renamed = wider[["b", "new", "c"]]
         with pytest.raises(ValueError, match=r"missing \['a'\] and unexpected \['new'\]"):
             model.score(renamed, y)
+
+    @pytest.mark.parametrize("kind", ["pandas", "polars"])
+    def test_an_auxiliary_given_as_a_frame_is_matched_by_name(self, kind):
+        X, y = stack(*moderate(3))
+        m = np.random.default_rng(0).normal([0, 1, 2], [1, 2, 3], (100, 3))
+        frame, rows = self.frame(X, kind), self.frame(m, kind)
+        plain = MDRE([m]).fit(X, y).log_ratio(X)
+        turned = MDRE([rows[["c", "b", "a"]]]).fit(frame, y).log_ratio(X)
+        np.testing.assert_allclose(turned, plain, atol=1e-6)
 
     def test_stack_matches_frames_by_name(self):
         p, q = moderate(3)

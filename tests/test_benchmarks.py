@@ -1,0 +1,86 @@
+"""The benchmark scripts run, and leave records whose numbers are finite. Seconds are not judged."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py"))
+
+
+@pytest.fixture(scope="module")
+def record(request, tmp_path_factory):
+    """The record of a quick run of one script, and what the script printed."""
+    path = tmp_path_factory.mktemp("records") / f"{request.param}.json"
+    script = ROOT / "benchmarks" / f"{request.param}.py"
+    source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.run(
+        [sys.executable, str(script), "--quick", "--out", str(path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": source.rstrip(os.pathsep)},
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    assert len(run.stdout.splitlines()) > 5, "a table is printed"
+    return json.loads(path.read_text())
+
+
+def missing_numbers(value, where=""):
+    """Places in a record that hold no number: what is not finite is written as null."""
+    if isinstance(value, dict):
+        return [place for k, v in value.items() for place in missing_numbers(v, f"{where}/{k}")]
+    if isinstance(value, list):
+        return [place for i, v in enumerate(value) for place in missing_numbers(v, f"{where}/{i}")]
+    bad = value is None or (isinstance(value, float) and not math.isfinite(value))
+    return [where] if bad else []
+
+
+@pytest.mark.parametrize("record", SCRIPTS, indirect=True)
+def test_a_quick_run_leaves_a_complete_record(record):
+    assert record["benchmark"] in SCRIPTS
+    assert record["settings"]["quick"] is True
+    assert set(record["versions"]) == {"python", "numpy", "scipy", "scikit-learn", "isthmus"}
+    assert record["machine"]["cpu_count"] >= 1
+    assert record["wall_seconds"] > 0
+    assert record["results"]
+    assert missing_numbers(record["results"]) == []
+    getattr(sys.modules[__name__], f"check_{record['benchmark']}")(record)
+
+
+def check_accuracy_1d(record):
+    methods = {each["method"]: each for each in record["results"]}
+    assert set(methods) == {"default", "compare", "cauchy x 20", "paper", "plug-in"}
+    assert all(len(each["kl"]) == len(record["seeds"]) for each in methods.values())
+    # The plug-in is the efficient estimate: far from its limit the scale would be wrong.
+    assert methods["plug-in"]["rmse_over_limit"] < 5
+    assert 0 <= methods["compare"]["coverage"] <= 1
+    assert methods["paper"]["all_converged"]
+
+
+def check_speed(record):
+    ours, *rivals = record["results"]["d1"]
+    assert ours["solver"] == "isthmus" and ours["converged"] and ours["reached"]
+    assert rivals and all(each["solver"] == "scikit-learn" for each in rivals)
+    # The same problem: both come to the same solution.
+    assert ours["error"] < 0.1
+    assert all(each["n_parameters"] == ours["n_parameters"] for each in rivals)
+    assert all(each["peak_mb"] >= each["base_mb"] > 0 for each in [ours, *rivals])
+
+
+def check_kernel(record):
+    for each in record["results"]:
+        assert 0 < each["products"] and 0 < each["evaluation"]
+        assert each["classes"] == 5
+
+
+def check_import_time(record):
+    assert set(record["results"]) == {"isthmus", "scikit-learn"}
+    assert record["heavy"] == {"isthmus": [], "scikit-learn": []}

@@ -74,6 +74,10 @@ def as_rows(x: Any, argument: str, *, min_rows: int = 1, flat: bool = True) -> A
         )
     try:
         rows = raw.astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{argument} must be finite; received a number that no float can hold."
+        ) from None
     except (TypeError, ValueError) as error:
         raise type(error)(
             f"{argument} must hold numbers; received values that are not ({error})."
@@ -134,7 +138,10 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array | N
         return None
     if isinstance(weight, numbers.Real):
         weight = np.full(n, float(weight))
-    values = np.asarray(_plain(weight), dtype=np.float64)
+    try:
+        values = np.asarray(_plain(weight), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{argument} must hold numbers; received others ({error}).") from None
     if values.shape != (n,):
         raise ValueError(
             f"{argument} must have one value per row; received shape {values.shape} for {n} rows."
@@ -173,6 +180,12 @@ def check_number(
             f"{argument} must be {name} in {left}{low}, {high}{right}; received {value!r}."
         )
     return float(value)
+
+
+def check_flag(value: Any, argument: str) -> None:
+    """Check that a parameter is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{argument} must be True or False; received {value!r}.")
 
 
 def check_option(value: Any, argument: str, options: Iterable[Any]) -> None:

@@ -106,6 +106,12 @@ def compare(
     """
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(folds, "folds", low=2, integer=True)
+    if n_jobs is not None:
+        check_number(n_jobs, "n_jobs", low=-64, integer=True)
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise ValueError(f"progress must be True, False or a function; received {progress!r}.")
+    if isinstance(columns, str):
+        raise ValueError(f"columns must be a list of names; received the text {columns!r}.")
     encoder = None
     if is_table(p) and is_table(q):
         encoder = TableEncoder(columns, missing=missing)  # type: ignore[arg-type]
@@ -338,7 +344,7 @@ class Comparison:
             )
         checks["normalisation_q"] = self._normalisation("p", "q")
         checks["normalisation_p"] = self._normalisation("q", "p")
-        checks["effective_sample_size"] = check_effective_size(self.log_ratio_q)
+        checks["effective_sample_size"] = check_effective_size(self.log_ratio_q, self.weight_q)
         if hasattr(model, "objective_"):
             sample = model.objective_.sample
             p, q = sample.X[sample.label == 0], sample.X[sample.label == 1]

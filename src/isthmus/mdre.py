@@ -34,6 +34,7 @@ from ._validation import (
     as_labels,
     as_rows,
     as_weight,
+    check_flag,
     check_number,
     check_option,
     column_names,
@@ -178,6 +179,16 @@ class MDRE(BaseEstimator):
         -------
         self
         """
+        # A fit that is refused loses nothing: the work is done on the side.
+        parameters = self.get_params(deep=False)
+        work = type(self)(**parameters)
+        work._fit(X, y, sample_weight)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.__dict__.update(vars(work))
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_parameters()
         p, q, weight_p, weight_q = self._read(X, y, sample_weight)
         critic = CRITICS[self.critic]() if isinstance(self.critic, str) else self.critic
@@ -190,7 +201,9 @@ class MDRE(BaseEstimator):
         # 2. Samples of every class: p, q and the auxiliaries.
         self.auxiliaries_ = [
             fit_auxiliary(auxiliary, p, q, weight_p, weight_q)
-            for auxiliary in resolve_auxiliaries(self.auxiliaries, p.shape[1])
+            for auxiliary in resolve_auxiliaries(
+                self.auxiliaries, p.shape[1], getattr(self, "feature_names_in_", None)
+            )
         ]
         self.class_names_ = ["p", "q", *(f"m{k + 1}" for k in range(len(self.auxiliaries_)))]
         rows, weights = [p, q], [_or_ones(weight_p, p), _or_ones(weight_q, q)]
@@ -237,9 +250,8 @@ class MDRE(BaseEstimator):
                 f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): "
                 f"{self.solution_.status}.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def log_ratio(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
         """Log of the ratio of two classes' densities at the rows of X.
@@ -351,8 +363,6 @@ class MDRE(BaseEstimator):
         self.n_features_in_ = rows.shape[1]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         parts: tuple[Any, Any, Any, Any]
         if weight is None:
             parts = rows[is_p], rows[~is_p], None, None
@@ -395,9 +405,10 @@ class MDRE(BaseEstimator):
     def _offset(self, X: Array, Z: Array) -> Array:
         """Evaluate the part of the critics that is not learned, shape (n, K + 2)."""
         out = np.zeros((len(X), len(self.class_names_)))
+        # Critics are log-densities in the units of x, like those of known auxiliaries.
+        out[:, self._learned] = self._log_volume
         for c, anchor in zip(self._learned, self.anchors_, strict=False):
-            # Critics are log-densities in the units of x, like those of known auxiliaries.
-            out[:, c] = anchor.score_samples(Z) + self._log_volume
+            out[:, c] += anchor.score_samples(Z)
         for k, auxiliary in enumerate(self.auxiliaries_):
             if self._fixed(auxiliary):
                 out[:, k + 2] = auxiliary.log_density(X)
@@ -504,12 +515,15 @@ class MDRE(BaseEstimator):
                         f"received a {type(self.anchor).__name__} without {name}."
                     )
         if self.l2 != "auto":
-            check_number(self.l2, "l2", low=0)
+            check_number(self.l2, "l2", low=0, open_high=True)
         if self.oversample != "auto":
-            check_number(self.oversample, "oversample", low=0, open_low=True)
+            check_number(self.oversample, "oversample", low=0, open_low=True, open_high=True)
         check_option(self.solver, "solver", list(SOLVERS))
-        check_option(self.known_density, "known_density", [True, False])
-        check_number(self.tol, "tol", low=0, open_low=True)
+        check_flag(self.known_density, "known_density")
+        check_number(self.tol, "tol", low=0, open_low=True, open_high=True)
+        check_number(
+            int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", low=0
+        )
         check_number(self.max_iter, "max_iter", low=1, integer=True)
 
     def __sklearn_tags__(self) -> Any:

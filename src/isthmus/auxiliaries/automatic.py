@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array, Auxiliary
+from .._validation import column_names, select_columns
 from .mixing import DimensionWiseMixing, LinearMixing, Samples
 from .mixtures import Bridge, SmoothedMixture
 from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
@@ -28,7 +29,9 @@ BY_NAME = {
 }
 
 
-def resolve_auxiliaries(spec: Any, n_columns: int) -> list[Auxiliary]:
+def resolve_auxiliaries(
+    spec: Any, n_columns: int, names: Sequence[str] | None = None
+) -> list[Auxiliary]:
     """Turn a specification into unfitted auxiliaries, one for each class.
 
     Parameters
@@ -36,6 +39,8 @@ def resolve_auxiliaries(spec: Any, n_columns: int) -> list[Auxiliary]:
     spec : str, auxiliary, array of samples, list of these, or None
     n_columns : int
         Number of columns of the data.
+    names : sequence of str, optional
+        Their names, by which an auxiliary given as a frame is matched.
 
     Returns
     -------
@@ -56,6 +61,13 @@ def resolve_auxiliaries(spec: Any, n_columns: int) -> list[Auxiliary]:
             f"auxiliaries must hold objects, not classes; received {spec.__name__}: write "
             f"{spec.__name__}()."
         )
+    if column_names(spec) is not None:
+        if names is None:
+            raise ValueError(
+                "An auxiliary given as a frame must be matched with X by column name; received an "
+                "X without names. Give the auxiliary as an array, with its columns as in X."
+            )
+        spec = select_columns(spec, list(names), "An auxiliary given as a frame")
     if isinstance(spec, np.ndarray) or hasattr(spec, "to_numpy"):
         spec = Samples(spec)
     if _is_auxiliary(spec):
@@ -65,7 +77,7 @@ def resolve_auxiliaries(spec: Any, n_columns: int) -> list[Auxiliary]:
         items = list(spec)
         if items and all(isinstance(item, (int, float, np.number)) for item in items):
             return [Samples(np.asarray(items, dtype=float))]
-        return [one for item in items for one in resolve_auxiliaries(item, n_columns)]
+        return [one for item in items for one in resolve_auxiliaries(item, n_columns, names)]
     missing = [name for name in ("fit", "sample") if not callable(getattr(spec, name, None))]
     raise ValueError(
         "An auxiliary must have fit(p, q) and sample(n, rng), and log_density(x) where it is "

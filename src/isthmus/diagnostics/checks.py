@@ -108,8 +108,10 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     return Check(value, verdict, advice, details={"std_error": error})
 
 
-def check_effective_size(log_ratio_q: Array) -> Check:
+def check_effective_size(log_ratio_q: Array, weight: Array | None = None) -> Check:
     """Effective number of rows of q after they are weighted to look like p."""
+    if weight is not None:
+        log_ratio_q = log_ratio_q[weight > 0] + np.log(weight[weight > 0])
     size = float(effective_sample_size(log_ratio_q))
     share = size / len(log_ratio_q)
     verdict: Verdict = "ok" if size >= 100 and share >= 0.05 else "warn"
@@ -163,6 +165,7 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from threadpoolctl import threadpool_limits
 
     # Rows are evenly spaced in number: a sorted file is seen from end to end.
     take_p = np.unique(np.linspace(0, len(p) - 1, _TREE_ROWS // 2).astype(int))
@@ -173,7 +176,9 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
         class_weight="balanced", max_iter=60, early_stopping=False, random_state=0
     )
     folds = StratifiedKFold(2, shuffle=True, random_state=0)
-    probability = cross_val_predict(trees, X, y, cv=folds, method="predict_proba")
+    # On so few rows the threads of the trees cost more than they bring.
+    with threadpool_limits(1, user_api="openmp"):
+        probability = cross_val_predict(trees, X, y, cv=folds, method="predict_proba")
     own = probability[np.arange(len(y)), y]
     theirs = -np.log(np.maximum(own, 1e-12))
     ours = np.logaddexp(0.0, -np.concatenate([log_ratio_p[take_p], -log_ratio_q[take_q]]))

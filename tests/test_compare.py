@@ -570,3 +570,27 @@ class TestChecksAlone:
         lonely[0] = 1000.0
         assert check_effective_size(lonely).verdict == "fail"
         assert check_effective_size(lonely).value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_categories_and_numbers_together(seed):
+    # Closed form: the columns are independent, so that their divergences add up.
+    rng = np.random.default_rng(seed)
+    share_p, share_q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
+
+    def table(share, mean):
+        return {
+            "town": rng.choice(["a", "b", "c"], 2000, p=share),
+            "age": rng.normal(mean, 1, 2000),
+        }
+
+    truth = float(share_p @ np.log(share_p / share_q)) + 0.5 * 0.5**2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one of three 0/1 columns depends on the others
+        c = compare(table(share_p, 0.0), table(share_q, 0.5), random_state=seed)
+    # Four standard errors; a continuous auxiliary, which cannot fit categories, missed by more.
+    assert abs(c.kl.value - truth) < 4 * c.kl.std_error
+    assert c.kl.std_error < 0.05
+    x = {"town": ["a", "c"], "age": [0.25, 0.25]}
+    expected = np.log([0.5 / 0.2, 0.2 / 0.5])
+    np.testing.assert_allclose(c.log_ratio(x), expected, atol=0.35)

@@ -8,13 +8,16 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 
-from .._affine import AffineMap, canonical_map, clipped
+from .._affine import AffineMap, canonical_map, clipped, represented
 from .._typing import Array
 from .._validation import check_number
 from ..anchors import GaussianAnchor
+from ._rows import draw_rows
 from .overlapping import _scale_root, student_t_draw, student_t_log_density
 
 _CHUNK = 4096
+_FEW_VALUES = 50
+_REPEATS = 10
 _DF_GRID = np.array([3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0])
 
 
@@ -27,6 +30,10 @@ class Bridge(BaseEstimator):
     learned: the critics of p and q are tied to it, not to each other across the
     chasm.
 
+    Columns of few values, such as categories and counts, have no density. They
+    are drawn together, apart from the others, as they occur in the two samples
+    in equal parts.
+
     Parameters
     ----------
     wide : float in (0, 1)
@@ -36,6 +43,8 @@ class Bridge(BaseEstimator):
     ----------
     df_ : ndarray of shape (3,)
         Degrees of freedom of the components on p, on q and of the wide one.
+    discrete_ : ndarray of bool
+        Which columns are of few values.
     """
 
     def __init__(self, wide: float = 0.2) -> None:
@@ -46,6 +55,35 @@ class Bridge(BaseEstimator):
     ) -> Bridge:
         """Fit the components to the samples."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
+        self.discrete_ = _few_values(p, q, weight_p, weight_q)
+        if self.discrete_.any():
+            self.table_ = _Table(p[:, self.discrete_], q[:, self.discrete_], weight_p, weight_q)
+            p, q = p[:, ~self.discrete_], q[:, ~self.discrete_]
+        if not self.discrete_.all():
+            self._fit_components(p, q, weight_p, weight_q)
+        return self
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows, every component with its exact share."""
+        out = np.empty((n, len(self.discrete_)))
+        if self.discrete_.any():
+            out[:, self.discrete_] = self.table_.sample(n, rng)
+        if not self.discrete_.all():
+            out[:, ~self.discrete_] = self._sample_components(n, rng)
+        return out
+
+    def log_density(self, x: Array) -> Array:
+        """Log-density at the rows of x, shape (n,)."""
+        out = np.zeros(len(x))
+        if self.discrete_.any():
+            out += self.table_.log_probability(x[:, self.discrete_])
+        if not self.discrete_.all():
+            out += self._components_log_density(x[:, ~self.discrete_])
+        return out
+
+    def _fit_components(
+        self, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None
+    ) -> None:
         self.map_ = canonical_map(p, q, weight_p, weight_q, warn=False)
         self.log_volume_ = self.map_.log_det
         fits, dfs = [], []
@@ -62,10 +100,8 @@ class Bridge(BaseEstimator):
         self.df_ = np.array([*dfs, 1.0])
         share = 0.5 * (1.0 - self.wide)
         self.share_ = np.array([share, share, self.wide])
-        return self
 
-    def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw n rows, every component with its exact share."""
+    def _sample_components(self, n: int, rng: np.random.Generator) -> Array:
         counts = np.floor(n * self.share_).astype(int)
         counts[2] += n - counts.sum()
         d = self.map_.forward.shape[1]
@@ -80,8 +116,7 @@ class Bridge(BaseEstimator):
             rows.append(fit.mean_ + z @ fit.cholesky_.T)
         return self.map_.inverse(np.concatenate(rows))
 
-    def log_density(self, x: Array) -> Array:
-        """Log-density at the rows of x, shape (n,)."""
+    def _components_log_density(self, x: Array) -> Array:
         Z = self.map_(x)
         parts = np.empty((3, len(Z)))
         for k, (fit, df, share) in enumerate(
@@ -156,6 +191,47 @@ class SmoothedMixture(BaseEstimator):
             square = (Z**2).sum(1)[:, None] - 2 * Z @ C.T + (C**2).sum(1)
             out[begin : begin + _CHUNK] = logsumexp(constant - 0.5 * np.maximum(square, 0), axis=1)
         return out
+
+
+class _Table:
+    """Rows of few values, each with its share of the two samples in equal parts."""
+
+    def __init__(self, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None) -> None:
+        shares = [
+            np.full(len(rows), 0.5 / len(rows)) if weight is None else 0.5 * weight / weight.sum()
+            for rows, weight in ((p, weight_p), (q, weight_q))
+        ]
+        values, place = np.unique(np.concatenate([p, q]), axis=0, return_inverse=True)
+        self.values = values
+        self.share: Array = np.bincount(place.ravel(), np.concatenate(shares)).astype(float)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows."""
+        return self.values[draw_rows(len(self.values), self.share, n, rng)]
+
+    def log_probability(self, x: Array) -> Array:
+        """Log-probability of every row: -inf for one that neither sample has."""
+        known = {
+            tuple(row): np.log(share) for row, share in zip(self.values, self.share, strict=True)
+        }
+        rows, place = np.unique(x, axis=0, return_inverse=True)
+        found = np.array([known.get(tuple(row), -np.inf) for row in rows])
+        return found[place.ravel()]
+
+
+def _few_values(p: Array, q: Array, weight_p: Array | None, weight_q: Array | None) -> np.ndarray:
+    """Columns that repeat a small number of values, and together few rows of them."""
+    rows = np.concatenate([p, q])
+    size = sum(
+        len(part) if weight is None else represented(weight)
+        for part, weight in ((p, weight_p), (q, weight_q))
+    )
+    values = np.array([len(np.unique(column)) for column in rows.T])
+    few = (values > 1) & (values <= _FEW_VALUES) & (size >= _REPEATS * values)
+    if not few.any() or len(np.unique(rows[:, few], axis=0)) * _REPEATS > size:
+        return np.zeros(len(values), dtype=bool)
+    # A constant column goes with the others, unless these are constant too.
+    return few | (values == 1) if (few | (values == 1)).all() else few
 
 
 def _degrees_of_freedom(Z: Array, weight: Array | None) -> float:

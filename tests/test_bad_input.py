@@ -210,7 +210,6 @@ class TestParameters:
             ("folds", 1),
             ("folds", 2.5),
             ("folds", "five"),
-            ("folds", None),
             ("folds", 15),
             ("level", 0),
             ("level", 1),
@@ -269,7 +268,7 @@ class TestShapes:
         with pytest.raises(ValueError, match=f"X has {width} features, but MDRE is expecting 2"):
             model.log_ratio(np.zeros((4, width)))
 
-    @pytest.mark.parametrize("rows", [1, 2, 9])
+    @pytest.mark.parametrize("rows", [1, 2, 3])
     def test_compare_of_too_few_rows(self, rows):
         with pytest.raises(ValueError, match=r"\bq\b.* row"):
             compare(P, Q[:rows])

@@ -42,7 +42,7 @@ def make(name: str, *, known: bool, l2: float = 0.0, chunk_rows: int | None = No
     """An objective over a few rows of four classes, of which the last may be known."""
     rng = np.random.default_rng(7)
     n = 60
-    label = rng.integers(CLASSES, size=n)
+    label = np.sort(rng.integers(CLASSES, size=n))
     learned = np.array([True, True, True, not known])
     critic = CRITICS[name].bind(frames(name == "diagonal", int(learned.sum()), rng))
     sample = LabelledSample(

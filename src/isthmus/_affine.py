@@ -124,7 +124,7 @@ def column_map(
         warnings.warn(
             f"{len(constant)} of {len(varies)} columns are constant over both samples and are "
             f"ignored (positions {_shortlist(constant)}).",
-            stacklevel=4,
+            stacklevel=5,
         )
     unit = np.where(varies, span, 1.0)
     mean_p, cov_p = _column_moments((p - anchor) / unit, weight_p)
@@ -165,7 +165,7 @@ def canonical_map(
         warnings.warn(
             f"The columns are linearly dependent: {len(gap)} columns span {kept.sum()} "
             "directions. The ratio is estimated on those directions.",
-            stacklevel=3,
+            stacklevel=4,
         )
     root = np.sqrt(eigenvalues[kept])
     whiten, colour = axes[:, kept] / root, (axes[:, kept] * root).T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from ._validation import as_two_samples
 
 @dataclass(frozen=True)
 class LabelledSample:
-    """Rows of every class, stacked once and never changed.
+    """Rows of every class, stacked class by class once and never changed.
 
     Attributes
     ----------
@@ -40,8 +41,20 @@ class LabelledSample:
     offset: Array
     learned: np.ndarray
 
+    def __post_init__(self) -> None:
+        if (np.diff(self.label) < 0).any():
+            raise ValueError("label must be sorted: the rows come class by class.")
+
     def __len__(self) -> int:
         return len(self.X)
+
+    def segments(self, rows: slice) -> list[tuple[int, slice]]:
+        """Classes that occur in a chunk of rows, and where in it each lies."""
+        label = self.label[rows]
+        edges = np.searchsorted(label, np.arange(len(self.log_prior) + 1))
+        return [
+            (c, slice(a, b)) for c, (a, b) in enumerate(itertools.pairwise(edges.tolist())) if b > a
+        ]
 
 
 def stack(p: Any, q: Any) -> tuple[Array, IntArray]:

@@ -73,7 +73,7 @@ def as_rows(x: Any, argument: str, *, min_rows: int = 1, flat: bool = True) -> A
             "in a frame are encoded by isthmus.compare."
         )
     try:
-        rows = raw.astype(np.float64)
+        rows = raw.astype(np.float64, copy=False)
     except OverflowError:
         raise ValueError(
             f"{argument} must be finite; received a number that no float can hold."

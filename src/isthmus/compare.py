@@ -40,6 +40,7 @@ from .mdre import MDRE
 Progress = Callable[[int, int, str], None]
 
 _FRESH_ROWS = 20_000
+_FEW_ROWS = 2000
 
 
 def compare(
@@ -47,7 +48,7 @@ def compare(
     q: Any,
     *,
     estimator: Any = None,
-    folds: int = 5,
+    folds: int | None = None,
     level: float = 0.95,
     weight_p: Any = None,
     weight_q: Any = None,
@@ -72,8 +73,9 @@ def compare(
     estimator : estimator, optional
         Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default
         :class:`MDRE` with its own defaults.
-    folds : int, default 5
-        Number of folds of the cross-fitting.
+    folds : int, optional
+        Number of folds of the cross-fitting; by default 5, and 10 if either sample
+        has fewer than 2000 rows.
     level : float, default 0.95
         Level of the intervals.
     weight_p, weight_q : array-like of shape (n,), optional
@@ -105,7 +107,8 @@ def compare(
     'ok'
     """
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
-    check_number(folds, "folds", low=2, integer=True)
+    if folds is not None:
+        check_number(folds, "folds", low=2, integer=True)
     if n_jobs is not None:
         check_number(n_jobs, "n_jobs", low=-64, integer=True)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
@@ -127,8 +130,9 @@ def compare(
     rows_p, rows_q, _ = as_two_samples(p, q)
     weight_p = as_weight(weight_p, len(rows_p), "weight_p")
     weight_q = as_weight(weight_q, len(rows_q), "weight_q")
-    folds = int(folds)
     least = min(len(rows_p), len(rows_q))
+    if folds is None:
+        folds = min(10 if least < _FEW_ROWS else 5, max(least // 2, 2))
     if least < 2 * folds:
         raise ValueError(
             f"p and q must have at least two rows for each of {folds} folds; received "

@@ -40,7 +40,7 @@ from ._validation import (
     column_names,
     select_columns,
 )
-from .anchors import GaussianAnchor, fit_anchor
+from .anchors import GaussianAnchor, fit_anchor, resolve_anchor
 from .auxiliaries import fit_auxiliary, is_known, resolve_auxiliaries
 from .critics import Diagonal, Frame, Quadratic
 from .objective import Objective
@@ -66,10 +66,13 @@ class MDRE(BaseEstimator):
         the binary classifier.
     critic : {"quadratic", "diagonal"} or critic, default "quadratic"
         The functions h_c. ``isthmus.critics.Quadratic(rank=10)`` is of low rank.
-    anchor : {"gaussian", None} or density, default "gaussian"
+    anchor : str, density or None, default "gaussian"
         Density that each learned class's critic starts from, so that only the
-        rest is learned and penalised; any object with ``fit(X)`` and
-        ``score_samples(X)``. None is the paper's model.
+        rest is learned and penalised: "gaussian", "student-t" for heavy tails,
+        "mixture" for several modes, "auto" for whichever gives held-out rows the
+        highest density, or any object with ``fit(X)`` and ``score_samples(X)``,
+        such as scikit-learn's mixtures and kernel densities. None is the paper's
+        model.
     prior : {"uniform", "counts"} or sequence of float, default "uniform"
         Class priors, for p, q and the auxiliaries in this order. They are not
         part of a log-ratio: unequal sample sizes never turn a ratio into odds.
@@ -221,15 +224,15 @@ class MDRE(BaseEstimator):
         for c in self._learned:
             fit = GaussianAnchor(critic.covariance).fit(Z[c], weights[c])
             frames.append(Frame(fit.mean_, fit.whitening_))
-            if self.anchor is not None:
-                own = self.anchor != "gaussian"
-                self.anchors_.append(
-                    fit_anchor(clone(self.anchor), Z[c], weights[c]) if own else fit
-                )
+            if self.anchor == "gaussian":
+                self.anchors_.append(fit)
+            elif self.anchor is not None:
+                self.anchors_.append(fit_anchor(resolve_anchor(self.anchor), Z[c], weights[c]))
         self.critic_ = critic.bind(frames)
 
         # 4. The labelled sample, the objective over it, and its minimum.
         sample = self._label(rows, Z, weights, learned)
+        del rows, Z, p, q
         self.log_prior_ = sample.log_prior
         self.objective_ = Objective(self.critic_, sample, self._penalty())
         start = (
@@ -427,7 +430,10 @@ class MDRE(BaseEstimator):
             label=np.repeat(np.arange(len(Z)), [len(part) for part in Z]),
             weight=np.concatenate([s * weight for s, weight in zip(share, weights, strict=True)]),
             log_prior=np.log(prior),
-            offset=np.concatenate([self._offset(x, z) for x, z in zip(rows, Z, strict=True)]),
+            # Each class's column is contiguous, as the objective works on one at a time.
+            offset=np.concatenate(
+                [self._offset(x, z).T for x, z in zip(rows, Z, strict=True)], axis=1
+            ).T,
             learned=learned,
         )
 
@@ -505,15 +511,8 @@ class MDRE(BaseEstimator):
                 f"critic must be one of {list(CRITICS)} or have bind(frames), as those in "
                 f"isthmus.critics; received a {type(self.critic).__name__} without bind."
             )
-        if isinstance(self.anchor, str):
-            check_option(self.anchor, "anchor", ["gaussian", None])
-        elif self.anchor is not None:
-            for name in ("fit", "score_samples"):
-                if not callable(getattr(self.anchor, name, None)):
-                    raise ValueError(
-                        "anchor must be 'gaussian', None or have fit(X) and score_samples(X); "
-                        f"received a {type(self.anchor).__name__} without {name}."
-                    )
+        if self.anchor is not None:
+            resolve_anchor(self.anchor)
         if self.l2 != "auto":
             check_number(self.l2, "l2", low=0, open_high=True)
         if self.oversample != "auto":

@@ -17,6 +17,7 @@ them up. One object serves the point fit (gradient, Hessian product), Laplace
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ class Objective:
 
     def chunks(self, width: int | None = None) -> Iterator[slice]:
         """Slices of rows that cover the sample; ``width`` numbers a row are worked on."""
-        width = width or max(self.sample.X.shape[1], self.sample.offset.shape[1])
+        # Logits, probabilities and their copies are several numbers a class.
+        width = max(width or self.sample.X.shape[1], 4 * self.sample.offset.shape[1])
         rows = self.chunk_rows or max(512, CHUNK_BYTES // (8 * width))
         for begin in range(0, len(self.sample), rows):
             yield slice(begin, min(begin + rows, len(self.sample)))
@@ -92,23 +94,27 @@ class Point:
         self.objective, self.theta = objective, theta
         sample, critic, learned = objective.sample, objective.critic, objective._learned
         raw, total = critic.expand(theta), critic.accumulator()
-        self.probability = np.empty((len(sample), len(learned)))
+        # Arrays of classes by rows: every operation runs along contiguous rows.
+        probability = np.empty((len(learned), len(sample)))
         loss = 0.0
         for rows in objective.chunks():
-            X, label, weight = sample.X[rows], sample.label[rows], sample.weight[rows]
-            eta = sample.offset[rows] + sample.log_prior
-            eta[:, learned] += critic.values(raw, X)
-            peak = eta.max(axis=1, keepdims=True)
-            eta -= peak
-            own = np.take_along_axis(eta, label[:, None], axis=1)[:, 0]
+            X, weight = sample.X[rows], sample.weight[rows]
+            eta = sample.offset[rows].T + sample.log_prior[:, None]
+            eta[learned] += critic.values(raw, X).T
+            eta -= reduce(np.maximum, eta)
+            own = sample.segments(rows)
+            for c, part in own:
+                loss -= float(weight[part] @ eta[c, part])
             np.exp(eta, out=eta)
-            mass = eta.sum(axis=1)
-            loss += float(weight @ (np.log(mass) - own))
-            eta /= mass[:, None]
-            probability = eta[:, learned]
-            self.probability[rows] = probability
-            residual = probability - (label[:, None] == learned)
-            critic.accumulate(total, residual * weight[:, None], X)
+            mass = reduce(np.add, eta)
+            eta /= mass
+            loss += float(weight @ np.log(mass))
+            probability[:, rows] = eta[learned]
+            for c, part in own:
+                eta[c, part] -= 1.0
+            residual = eta[learned] * weight
+            critic.accumulate(total, residual.T, X)
+        self.probability = probability.T
         self.value = loss + 0.5 * objective.l2 * float(theta @ theta)
         self.gradient = critic.contract(total) + objective.l2 * theta
 
@@ -118,12 +124,12 @@ class Point:
         sample, critic = objective.sample, objective.critic
         raw, total = critic.expand(direction), critic.accumulator()
         for rows in objective.chunks():
-            X, P = sample.X[rows], self.probability[rows]
-            slope = critic.values(raw, X)
-            slope -= np.einsum("ij,ij->i", P, slope)[:, None]
+            X, P = sample.X[rows], self.probability[rows].T
+            slope = critic.values(raw, X).T
+            slope = slope - np.einsum("ij,ij->j", P, slope)
             slope *= P
-            slope *= sample.weight[rows, None]
-            critic.accumulate(total, slope, X)
+            slope *= sample.weight[rows]
+            critic.accumulate(total, slope.T, X)
         return np.asarray(critic.contract(total) + objective.l2 * direction)
 
     def hessian(self) -> Array:
@@ -134,11 +140,12 @@ class Point:
         part = size // k
         H = np.zeros((size, size))
         for rows in objective.chunks(width=part):
-            P, w = self.probability[rows], sample.weight[rows]
+            P = self.probability[rows].T
+            weighted = P * sample.weight[rows]
             features = critic.features(sample.X[rows])
             for c in range(k):
                 for e in range(c, k):
-                    s = w * P[:, c] * (float(c == e) - P[:, e])
+                    s = weighted[c] * ((1.0 if c == e else 0.0) - P[e])
                     block = features[c].T @ (features[e] * s[:, None])
                     H[c * part : (c + 1) * part, e * part : (e + 1) * part] += block
         upper = np.triu(H, k=1)

@@ -18,6 +18,10 @@ _LOSS_GAP = 1e-6
 """A step that promises less than this, in log-likelihood of the whole sample, is
 far below one standard error of the parameters (which is worth about one half)."""
 
+_LOSS_GAP_BEFORE = 1e-3
+"""An exact step that promised less than this leaves, since steps converge quadratically,
+less than ``_LOSS_GAP``."""
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -76,12 +80,12 @@ def newton(
     Solution
     """
     exact = objective.n_parameters <= EXACT_LIMIT and hasattr(objective.critic, "features")
-    point, status = objective.at(start), ""
+    point, status, promise = objective.at(start), "", np.inf
     for iteration in range(max_iter + 1):
         norm = float(np.abs(point.gradient).max()) / objective.total_weight
         if callback is not None:
             callback(iteration, norm)
-        if norm <= tol and not exact:
+        if norm <= tol and (promise <= _LOSS_GAP_BEFORE or not exact):
             status = "converged"
             break
         step = _exact_step(point) if exact else _conjugate_step(point, norm, tol)

@@ -5,9 +5,10 @@ Each has ``fit(p, q)``, ``sample(n, rng)`` and, where its density is known,
 """
 
 from .automatic import fit_auxiliary, is_known, resolve_auxiliaries
+from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing, Samples
-from .mixtures import Bridge, SmoothedMixture
 from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
+from .smoothed import SmoothedMixture
 
 __all__ = [
     "Bridge",

@@ -11,9 +11,10 @@ from sklearn.base import clone
 
 from .._typing import Array, Auxiliary
 from .._validation import column_names, select_columns
+from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing, Samples
-from .mixtures import Bridge, SmoothedMixture
 from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
+from .smoothed import SmoothedMixture
 
 BY_NAME = {
     "auto": Bridge,
@@ -69,7 +70,7 @@ def resolve_auxiliaries(
             )
         spec = select_columns(spec, list(names), "An auxiliary given as a frame")
     if isinstance(spec, np.ndarray) or hasattr(spec, "to_numpy"):
-        spec = Samples(spec)
+        return [Samples(spec)]
     if _is_auxiliary(spec):
         copy = clone(spec, safe=False)
         return list(copy.split(n_columns)) if hasattr(copy, "split") else [copy]

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtri_exp
 from sklearn.base import BaseEstimator
 
 from .._affine import AffineMap, canonical_map, column_map
 from .._typing import Array
 from .._validation import check_number
+from ..anchors.elliptical import elliptical_draw, elliptical_log_density
 
 Parameter = float | Array | None
 
@@ -87,10 +88,10 @@ class Normal(_Elliptical):
         self.scale = scale
 
     def _draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        return rng.standard_normal((n, d))
+        return elliptical_draw(n, d, np.inf, rng)
 
     def _log_radial(self, square: Array, d: int) -> Array:
-        return np.asarray(-0.5 * square - 0.5 * d * np.log(2 * np.pi))
+        return elliptical_log_density(square, d, np.inf)
 
 
 class StudentT(_Elliptical):
@@ -116,10 +117,10 @@ class StudentT(_Elliptical):
         check_number(self.df, "df", low=0, open_low=True)
 
     def _draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        return student_t_draw(n, d, self.df, rng)
+        return elliptical_draw(n, d, self.df, rng)
 
     def _log_radial(self, square: Array, d: int) -> Array:
-        return student_t_log_density(square, d, self.df)
+        return elliptical_log_density(square, d, self.df)
 
 
 class Cauchy(StudentT):
@@ -238,19 +239,6 @@ class TruncatedNormal(BaseEstimator):
         z = (x - self.loc_) / self.scale_
         each = -0.5 * z**2 - 0.5 * np.log(2 * np.pi) - np.log(self.scale_) - self.log_mass_
         return np.where(_inside(x, self.low_, self.high_), each.sum(axis=1), -np.inf)
-
-
-def student_t_draw(n: int, d: int, df: float, rng: np.random.Generator) -> Array:
-    """Rows of a standard multivariate t: one chi-square for each row."""
-    z = rng.standard_normal((n, d))
-    chi = rng.chisquare(df, n) / df
-    return z / np.sqrt(np.maximum(chi, np.finfo(float).tiny))[:, None]
-
-
-def student_t_log_density(square: Array, d: int, df: float) -> Array:
-    """Log-density of a standard multivariate t at squared radius ``square``."""
-    constant = gammaln(0.5 * (df + d)) - gammaln(0.5 * df) - 0.5 * d * np.log(df * np.pi)
-    return np.asarray(constant - 0.5 * (df + d) * np.log1p(square / df))
 
 
 def _numbers(value: Any, argument: str) -> Array:

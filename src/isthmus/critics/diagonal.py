@@ -42,7 +42,7 @@ class Diagonal(BaseEstimator):
 
     def values(self, raw: Coefficients, X: Array) -> Array:
         """Critic of every learned class, shape (n, classes)."""
-        out = np.empty((len(X), len(self.centre_)))
+        out = np.empty((len(self.centre_), len(X))).T
         for c, centre in enumerate(self.centre_):
             D = X - centre
             out[:, c] = np.einsum("ij,ij->i", D * raw.W[c] + raw.b[c], D)

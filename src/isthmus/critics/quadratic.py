@@ -118,7 +118,7 @@ class Quadratic(BaseEstimator):
     def values(self, raw: Coefficients, X: Array) -> Array:
         """Critic of every learned class, shape (n, classes)."""
         k = self.width_
-        out = np.empty((len(X), len(self.frames_)))
+        out = np.empty((len(self.frames_), len(X))).T
         for c in range(len(self.frames_)):
             D = self._about_origin(X, c)
             head = D[:, :k]
@@ -166,7 +166,7 @@ class Quadratic(BaseEstimator):
         d, k = self.dim_, self.width_
         out = []
         for frame in self.frames_:
-            features = np.empty((len(X), self.n_features))
+            features = np.empty((self.n_features, len(X))).T
             features[:, 0] = 1.0
             Z = (X - frame.centre) @ frame.whiten
             features[:, 1 : 1 + d] = Z

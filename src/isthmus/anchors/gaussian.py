@@ -1,19 +1,13 @@
-"""Anchors: simple generative fits that a class's critic starts from.
-
-An anchor is any object with ``fit(X)`` and ``score_samples(X)``; the critic
-learns only what the anchor has not seen.
-"""
+"""The normal anchor, and the covariance that every anchor of one piece uses."""
 
 from __future__ import annotations
-
-import inspect
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ._affine import clipped, moments, represented
-from ._typing import Array
+from .._affine import clipped, moments, represented
+from .._typing import Array
+from .elliptical import Component
 
 # Anchors are fitted in coordinates in which the pooled sample has unit variance.
 _FLOOR = 1e-24
@@ -59,25 +53,13 @@ class GaussianAnchor(BaseEstimator):
         """Fit location and covariance to the rows of X."""
         X = clipped(X, sample_weight)
         mean, covariance = moments(X, sample_weight)
-        variance = np.diag(covariance)
-        # With no more rows than columns some directions have no variance by accident, not
-        # because the class is narrow there.
-        rows = len(np.unique(X, axis=0)) if len(X) <= 10 * len(mean) else len(X)
-        scale = np.sqrt(np.maximum(variance, _FLOOR if rows > len(mean) + 1 else _FEW_ROWS_FLOOR))
-        correlation = covariance / np.outer(scale, scale)
-        np.fill_diagonal(correlation, 0.0)
-        if self.covariance == "diagonal":
-            correlation[:] = 0.0
-        size = len(X) if sample_weight is None else represented(sample_weight)
-        signal = float((correlation**2).sum())
-        noise = float(((1.0 - correlation**2) ** 2).sum() - len(scale)) / size
-        self.shrinkage_ = min(1.0, noise / signal) if signal > noise else 1.0
-        correlation *= 1.0 - self.shrinkage_
-        np.fill_diagonal(correlation, 1.0)
         self.mean_ = mean
-        root = _steady_cholesky(correlation)
-        self.cholesky_ = root * scale[:, None]
-        self.whitening_ = np.linalg.inv(root).T / scale[:, None]
+        self.cholesky_, self.whitening_, self.shrinkage_ = shrunk_roots(
+            covariance,
+            len(X) if sample_weight is None else represented(sample_weight),
+            len(np.unique(X, axis=0)) if len(X) <= 10 * len(mean) else len(X),
+            diagonal=self.covariance == "diagonal",
+        )
         return self
 
     def whiten(self, X: Array) -> Array:
@@ -90,12 +72,49 @@ class GaussianAnchor(BaseEstimator):
         constant = 0.5 * len(self.mean_) * np.log(2 * np.pi) + np.log(np.diag(self.cholesky_)).sum()
         return np.asarray(-0.5 * np.einsum("ij,ij->i", Z, Z) - constant)
 
+    @property
+    def components_(self) -> list[Component]:
+        """The fit as a mixture of one elliptical component."""
+        return [Component(1.0, self.mean_, self.cholesky_, self.whitening_, np.inf)]
 
-def fit_anchor(anchor: Any, X: Array, weight: Array | None) -> Any:
-    """Fit an anchor, with the weights where its ``fit`` takes them."""
-    if weight is not None and "sample_weight" in inspect.signature(anchor.fit).parameters:
-        return anchor.fit(X, sample_weight=weight)
-    return anchor.fit(X)
+
+def shrunk_roots(
+    covariance: Array, size: float, distinct: int, diagonal: bool = False
+) -> tuple[Array, Array, float]:
+    """Root and inverse root of a covariance whose correlations are shrunk.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (d, d)
+    size : float
+        Number of rows that it was estimated from.
+    distinct : int
+        Number of different rows among them.
+    diagonal : bool
+        Leave the correlations out altogether.
+
+    Returns
+    -------
+    cholesky, whitening, shrinkage
+        Lower factor, its inverse transposed, and the share taken off the
+        correlations.
+    """
+    d = len(covariance)
+    # With no more rows than columns some directions have no variance by accident, not
+    # because the class is narrow there.
+    floor = _FLOOR if distinct > d + 1 else _FEW_ROWS_FLOOR
+    scale = np.sqrt(np.maximum(np.diag(covariance), floor))
+    correlation = covariance / np.outer(scale, scale)
+    np.fill_diagonal(correlation, 0.0)
+    if diagonal:
+        correlation[:] = 0.0
+    signal = float((correlation**2).sum())
+    noise = float(((1.0 - correlation**2) ** 2).sum() - d) / size
+    shrinkage = min(1.0, noise / signal) if signal > noise else 1.0
+    correlation *= 1.0 - shrinkage
+    np.fill_diagonal(correlation, 1.0)
+    root = _steady_cholesky(correlation)
+    return root * scale[:, None], np.linalg.inv(root).T / scale[:, None], shrinkage
 
 
 def _steady_cholesky(correlation: Array) -> Array:

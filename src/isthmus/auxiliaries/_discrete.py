@@ -1,0 +1,53 @@
+"""Columns of few values, which have no density: categories and counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._affine import represented
+from .._typing import Array
+from ._rows import draw_rows
+
+_FEW_VALUES = 50
+_REPEATS = 10
+
+
+class ValueTable:
+    """Rows of few values, each with its share of the two samples in equal parts."""
+
+    def __init__(self, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None) -> None:
+        shares = [
+            np.full(len(rows), 0.5 / len(rows)) if weight is None else 0.5 * weight / weight.sum()
+            for rows, weight in ((p, weight_p), (q, weight_q))
+        ]
+        values, place = np.unique(np.concatenate([p, q]), axis=0, return_inverse=True)
+        self.values = values
+        self.share: Array = np.bincount(place.ravel(), np.concatenate(shares)).astype(float)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows."""
+        return self.values[draw_rows(len(self.values), self.share, n, rng)]
+
+    def log_probability(self, x: Array) -> Array:
+        """Log-probability of every row: -inf for one that neither sample has."""
+        known = {
+            tuple(row): np.log(share) for row, share in zip(self.values, self.share, strict=True)
+        }
+        rows, place = np.unique(x, axis=0, return_inverse=True)
+        found = np.array([known.get(tuple(row), -np.inf) for row in rows])
+        return found[place.ravel()]
+
+
+def few_values(p: Array, q: Array, weight_p: Array | None, weight_q: Array | None) -> np.ndarray:
+    """Columns that repeat a small number of values, and together few rows of them."""
+    rows = np.concatenate([p, q])
+    size = sum(
+        len(part) if weight is None else represented(weight)
+        for part, weight in ((p, weight_p), (q, weight_q))
+    )
+    values = np.array([len(np.unique(column)) for column in rows.T])
+    few = (values > 1) & (values <= _FEW_VALUES) & (size >= _REPEATS * values)
+    if not few.any() or len(np.unique(rows[:, few], axis=0)) * _REPEATS > size:
+        return np.zeros(len(values), dtype=bool)
+    # A constant column goes with the others, unless these are constant too.
+    return few | (values == 1) if (few | (values == 1)).all() else few

@@ -10,7 +10,8 @@ True
 from . import auxiliaries, critics, functionals, problems
 from ._sample import stack
 from ._version import __version__
-from .compare import Comparison, compare
+from .compare import compare
+from .comparison import Comparison
 from .diagnostics import Check
 from .functionals import Estimate
 from .mdre import MDRE

@@ -6,7 +6,7 @@ auxiliary, critic, anchor or problem is one small file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -23,7 +23,7 @@ class Auxiliary(Protocol):
 
     An auxiliary whose density is known also has ``log_density(x) -> (n,)``;
     its logit is then fixed rather than learned. One that stands for several
-    classes also has ``split() -> sequence of auxiliaries``.
+    classes also has ``split(n_columns) -> list of auxiliaries``.
     """
 
     def fit(self, p: Array, q: Array) -> Any: ...
@@ -41,22 +41,54 @@ class Anchor(Protocol):
 
 
 @runtime_checkable
-class LinearCritic(Protocol):
-    """A critic that is linear in its parameters: h_c(x) = <theta, phi_c(x)>.
+class Critic(Protocol):
+    """What the functions h_c look like, before it is known where the classes lie.
 
-    ``values`` maps parameters to the critic of every learned class, and
-    ``pullback`` is its transpose, so that the objective needs nothing else for
-    value, gradient and Hessian product.
+    ``coordinates`` is "canonical", for critics that may mix columns, or
+    "columns"; ``covariance`` is "full" or "diagonal" and says how much of a
+    class's shape its frame should follow.
     """
 
+    coordinates: str
+    covariance: str
+
+    def bind(self, frames: Sequence[Any]) -> LinearCritic: ...
+
+
+@runtime_checkable
+class LinearCritic(Protocol):
+    """A critic that is linear in its parameters: h_c(x) = <theta_c, phi_c(x)>.
+
+    ``expand`` turns parameters into whatever is quickest to apply to rows, once
+    for each evaluation; ``values`` applies it to a chunk of rows. ``accumulate``
+    and ``contract`` are their transposes: moments are added up over chunks and
+    turned into a gradient once. The objective needs nothing else for value,
+    gradient and Hessian product; ``features(X)``, a list of (n, n_features)
+    arrays, gives it the dense Hessian too. The first parameter of each class is
+    its constant.
+    """
+
+    n_features: int
     n_parameters: int
 
-    def values(self, theta: Array, X: Array) -> Array:
+    def expand(self, theta: Array) -> Any: ...
+
+    def values(self, raw: Any, X: Array) -> Array:
         """Critic of every learned class, shape (n, classes)."""
         ...
 
-    def pullback(self, R: Array, X: Array) -> Array:
-        """Gradient of ``sum(R * values(theta, X))``, shape (n_parameters,)."""
+    def accumulator(self) -> Any: ...
+
+    def accumulate(self, total: Any, R: Array, X: Array) -> None:
+        """Add the moments of a chunk, for ``sum(R * values)``."""
+        ...
+
+    def contract(self, total: Any) -> Array:
+        """Gradient from the accumulated moments, shape (n_parameters,)."""
+        ...
+
+    def normal_start(self) -> Array:
+        """Parameters at which every class is the normal of its frame."""
         ...
 
 
@@ -81,6 +113,3 @@ class Problem(Protocol):
     def sample_q(self, n: int, rng: RandomState) -> Array: ...
 
     def log_ratio(self, x: Array) -> Array: ...
-
-
-AuxiliaryLike: TypeAlias = Auxiliary | Array | Iterable[Any] | str | None

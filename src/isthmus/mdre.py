@@ -16,7 +16,6 @@ pair of classes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,16 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from . import solvers
 from ._affine import canonical_map, column_map, represented
+from ._parts import (
+    CRITICS,
+    SOLVERS,
+    check_parameters,
+    check_subspace,
+    class_prior,
+    draw_count,
+    draw_rows_of,
+)
 from ._random import Seeds
 from ._sample import LabelledSample
 from ._typing import Array, RandomState
@@ -34,21 +41,15 @@ from ._validation import (
     as_labels,
     as_rows,
     as_weight,
-    check_flag,
-    check_number,
     check_option,
     column_names,
     select_columns,
 )
 from .anchors import GaussianAnchor, fit_anchor, resolve_anchor
 from .auxiliaries import fit_auxiliary, is_known, resolve_auxiliaries
-from .critics import Diagonal, Frame, Quadratic
+from .critics import Frame
 from .objective import Objective
 
-CRITICS = {"quadratic": Quadratic, "diagonal": Diagonal}
-SOLVERS = {"newton": solvers.newton, "lbfgs": solvers.lbfgs}
-
-_AUXILIARY_VALUES = 1_000_000
 _CHUNK_ROWS = 16_384
 
 
@@ -64,8 +65,8 @@ class MDRE(BaseEstimator):
         classes in :mod:`isthmus.auxiliaries`, any object with ``fit(p, q)`` and
         ``sample(n, rng)``, or an array of samples. An empty list or None leaves
         the binary classifier.
-    critic : {"quadratic", "diagonal"} or critic, default "quadratic"
-        The functions h_c. ``isthmus.critics.Quadratic(rank=10)`` is of low rank.
+    critic : {"quadratic", "diagonal", "low-rank"} or critic, default "quadratic"
+        The functions h_c. "low-rank" is ``isthmus.critics.Quadratic(rank=10)``.
     anchor : str, density or None, default "gaussian"
         Density that each learned class's critic starts from, so that only the
         rest is learned and penalised: "gaussian", "student-t" for heavy tails,
@@ -192,9 +193,9 @@ class MDRE(BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._check_parameters()
+        check_parameters(self)
         p, q, weight_p, weight_q = self._read(X, y, sample_weight)
-        critic = CRITICS[self.critic]() if isinstance(self.critic, str) else self.critic
+        critic = CRITICS[self.critic] if isinstance(self.critic, str) else self.critic
         seeds = Seeds(self.random_state)
 
         # 1. One well-conditioned system of coordinates for all classes.
@@ -212,9 +213,12 @@ class MDRE(BaseEstimator):
         rows, weights = [p, q], [_or_ones(weight_p, p), _or_ones(weight_q, q)]
         sizes = [represented(weight) for weight in weights]
         for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
-            drawn = self._draw(name, auxiliary, sizes, p.shape[1], seeds(name))
-            rows.append(drawn)
-            weights.append(np.ones(len(drawn)))
+            oversample = self.oversample if self._fixed(auxiliary) else None
+            count = draw_count(sizes, p.shape[1], oversample)
+            rows.append(draw_rows_of(auxiliary, name, count, self.map_, seeds(name)))
+            if self._fixed(auxiliary):
+                check_subspace(rows[-1], name, self.map_)
+            weights.append(np.ones(len(rows[-1])))
 
         # 3. Each learned class has a frame of its own and an anchor to start from.
         Z = [self.map_(part) for part in rows]
@@ -338,7 +342,8 @@ class MDRE(BaseEstimator):
         weight = np.ones(len(rows)) if weight is None else weight
         p, q, weight_p, weight_q = rows[is_p], rows[~is_p], weight[is_p], weight[~is_p]
         parts, weights = [p, q], [weight_p, weight_q]
-        seeds = Seeds(self._score_seed)
+        # Fixed, so that a score of the same rows is the same number.
+        seeds = Seeds(0)
         for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
             fresh = auxiliary
             if not is_known(auxiliary):
@@ -423,7 +428,7 @@ class MDRE(BaseEstimator):
         """Stack the classes; class c gets the share pi_c of the total weight."""
         self._log_volume = self.map_.log_det
         counts = np.array([weight.sum() for weight in weights])
-        prior = self._prior(counts)
+        prior = class_prior(self.prior, counts, self.class_names_)
         share = prior * counts.sum() / counts
         return LabelledSample(
             X=np.concatenate(Z),
@@ -437,93 +442,13 @@ class MDRE(BaseEstimator):
             learned=learned,
         )
 
-    def _draw(self, name: str, auxiliary: Any, sizes: list[int], d: int, rng: Any) -> Array:
-        """Draw the rows of one auxiliary class and check them."""
-        count = max(sizes)
-        if self._fixed(auxiliary) and self.oversample == "auto":
-            # Between unequal samples, as many as for two of their geometric mean.
-            typical = np.sqrt(float(sizes[0]) * sizes[1])
-            factor = min(max(_AUXILIARY_VALUES / (typical * d), 2.0), 20.0)
-            count = max(int(np.ceil(factor * typical)), 2 * max(sizes))
-        elif self._fixed(auxiliary):
-            count = int(np.ceil(float(self.oversample) * max(sizes)))
-        drawn = as_rows(
-            auxiliary.sample(getattr(auxiliary, "n_samples", count), rng),
-            f"The sample of auxiliary {name}",
-            min_rows=2,
-        )
-        if drawn.shape[1] != d:
-            raise ValueError(
-                f"The sample of auxiliary {name} must have {d} columns; received {drawn.shape[1]}."
-            )
-        if self._fixed(auxiliary) and self.map_.forward.shape[1] < d:
-            back = self.map_.inverse(self.map_(drawn[:100]))
-            unit = np.abs(drawn[:100] - self.map_.centre).max() + np.abs(self.map_.centre).max()
-            if np.abs(back - drawn[:100]).max() > 1e-6 * unit:
-                raise ValueError(
-                    f"Auxiliary {name} leaves the subspace of the samples, whose columns are "
-                    "constant or linearly dependent: drop such columns, or use auxiliaries='auto'."
-                )
-        return drawn
-
     def _fixed(self, auxiliary: Any) -> bool:
         return self.known_density and is_known(auxiliary)
-
-    def _prior(self, counts: Array) -> Array:
-        if isinstance(self.prior, str):
-            return (
-                counts / counts.sum()
-                if self.prior == "counts"
-                else np.full_like(counts, 1 / len(counts))
-            )
-        values = self.prior
-        if isinstance(values, Mapping):
-            if set(values) != set(self.class_names_):
-                raise ValueError(
-                    f"prior must have the keys {self.class_names_}; received {list(values)}."
-                )
-            values = [values[name] for name in self.class_names_]
-        prior = np.asarray(values, dtype=np.float64)
-        if prior.shape != counts.shape or not np.isfinite(prior).all() or (prior <= 0).any():
-            raise ValueError(
-                f"prior must be 'uniform', 'counts' or one positive number for each of the classes "
-                f"{self.class_names_}; received {self.prior!r}."
-            )
-        return np.asarray(prior / prior.sum())
 
     def _penalty(self) -> float:
         if self.l2 != "auto":
             return float(self.l2)
         return float(self.critic_.n_features) if self.anchors_ else 1.0
-
-    @property
-    def _score_seed(self) -> int:
-        # Fixed, so that a score of the same rows is the same number.
-        return 20_230_301
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.prior, str):
-            check_option(self.prior, "prior", ["uniform", "counts"])
-        if isinstance(self.critic, str) or self.critic is None:
-            check_option(self.critic, "critic", list(CRITICS))
-        elif not callable(getattr(self.critic, "bind", None)):
-            raise ValueError(
-                f"critic must be one of {list(CRITICS)} or have bind(frames), as those in "
-                f"isthmus.critics; received a {type(self.critic).__name__} without bind."
-            )
-        if self.anchor is not None:
-            resolve_anchor(self.anchor)
-        if self.l2 != "auto":
-            check_number(self.l2, "l2", low=0, open_high=True)
-        if self.oversample != "auto":
-            check_number(self.oversample, "oversample", low=0, open_low=True, open_high=True)
-        check_option(self.solver, "solver", list(SOLVERS))
-        check_flag(self.known_density, "known_density")
-        check_number(self.tol, "tol", low=0, open_low=True, open_high=True)
-        check_number(
-            int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", low=0
-        )
-        check_number(self.max_iter, "max_iter", low=1, integer=True)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

@@ -1,0 +1,118 @@
+"""The steps of ``MDRE.fit`` that are not the algorithm: checks, counts and priors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import solvers
+from ._affine import AffineMap
+from ._typing import Array
+from ._validation import as_rows, check_flag, check_number, check_option
+from .anchors import resolve_anchor
+from .critics import Diagonal, Quadratic
+
+CRITICS: dict[str, Any] = {
+    "quadratic": Quadratic(),
+    "diagonal": Diagonal(),
+    "low-rank": Quadratic(rank=10),
+}
+SOLVERS = {"newton": solvers.newton, "lbfgs": solvers.lbfgs}
+
+_AUXILIARY_VALUES = 1_000_000
+
+
+def check_parameters(mdre: Any) -> None:
+    """Refuse parameters that do not fit, before any work is done."""
+    if isinstance(mdre.prior, str):
+        check_option(mdre.prior, "prior", ["uniform", "counts"])
+    if isinstance(mdre.critic, str) or mdre.critic is None:
+        check_option(mdre.critic, "critic", list(CRITICS))
+    elif not callable(getattr(mdre.critic, "bind", None)):
+        raise ValueError(
+            f"critic must be one of {list(CRITICS)} or have bind(frames), as those in "
+            f"isthmus.critics; received a {type(mdre.critic).__name__} without bind."
+        )
+    if mdre.anchor is not None:
+        resolve_anchor(mdre.anchor)
+    if mdre.l2 != "auto":
+        check_number(mdre.l2, "l2", low=0, open_high=True)
+    if mdre.oversample != "auto":
+        check_number(mdre.oversample, "oversample", low=0, open_low=True, open_high=True)
+    check_option(mdre.solver, "solver", list(SOLVERS))
+    check_flag(mdre.known_density, "known_density")
+    check_number(mdre.tol, "tol", low=0, open_low=True, open_high=True)
+    check_number(
+        int(mdre.verbose) if isinstance(mdre.verbose, bool) else mdre.verbose, "verbose", low=0
+    )
+    check_number(mdre.max_iter, "max_iter", low=1, integer=True)
+
+
+def draw_count(sizes: list[int], n_columns: int, oversample: float | str | None) -> int:
+    """How many rows of an auxiliary to draw.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Numbers of rows of p and of q.
+    n_columns : int
+    oversample : float, "auto" or None
+        None for an auxiliary that is learned.
+    """
+    if oversample is None:
+        return max(sizes)
+    if oversample != "auto":
+        return int(np.ceil(float(oversample) * max(sizes)))
+    # Between unequal samples, as many as for two of their geometric mean.
+    typical = np.sqrt(float(sizes[0]) * sizes[1])
+    factor = min(max(_AUXILIARY_VALUES / (typical * n_columns), 2.0), 20.0)
+    return max(int(np.ceil(factor * typical)), 2 * max(sizes))
+
+
+def draw_rows_of(
+    auxiliary: Any, name: str, count: int, shared: AffineMap, rng: np.random.Generator
+) -> Array:
+    """Draw the rows of one auxiliary class and check them."""
+    count = getattr(auxiliary, "n_samples", count)
+    rows = as_rows(auxiliary.sample(count, rng), f"The sample of auxiliary {name}", min_rows=2)
+    if rows.shape[1] != len(shared.centre):
+        raise ValueError(
+            f"The sample of auxiliary {name} must have {len(shared.centre)} columns; received "
+            f"{rows.shape[1]}."
+        )
+    return rows
+
+
+def check_subspace(rows: Array, name: str, shared: AffineMap) -> None:
+    """Refuse a known density off the subspace of the samples: it would not compare with theirs."""
+    if shared.forward.shape[1] == len(shared.centre):
+        return
+    some = rows[:100]
+    back = shared.inverse(shared(some))
+    unit = np.abs(some - shared.centre).max() + np.abs(shared.centre).max()
+    if np.abs(back - some).max() > 1e-6 * unit:
+        raise ValueError(
+            f"Auxiliary {name} leaves the subspace of the samples, whose columns are constant or "
+            "linearly dependent: drop such columns, or use auxiliaries='auto'."
+        )
+
+
+def class_prior(prior: Any, counts: Array, names: list[str]) -> Array:
+    """Prior probabilities of the classes from the parameter ``prior``."""
+    if isinstance(prior, str):
+        share = counts if prior == "counts" else np.ones_like(counts)
+        return np.asarray(share / share.sum())
+    values = prior
+    if isinstance(values, Mapping):
+        if set(values) != set(names):
+            raise ValueError(f"prior must have the keys {names}; received {list(values)}.")
+        values = [values[name] for name in names]
+    share = np.asarray(values, dtype=np.float64)
+    if share.shape != counts.shape or not np.isfinite(share).all() or (share <= 0).any():
+        raise ValueError(
+            f"prior must be 'uniform', 'counts' or one positive number for each of the classes "
+            f"{names}; received {prior!r}."
+        )
+    return np.asarray(share / share.sum())

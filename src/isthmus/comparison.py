@@ -1,0 +1,274 @@
+"""What a comparison of two samples found: ratios, divergences, weights and checks."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ._random import Seeds
+from ._tables import TableEncoder, is_table
+from ._typing import Array
+from ._validation import check_number
+from .diagnostics import (
+    Check,
+    check_accuracy,
+    check_convergence,
+    check_effective_size,
+    check_flexibility,
+    check_normalisation,
+    check_support,
+)
+from .diagnostics.checks import COVERED
+from .functionals import (
+    Divergence,
+    Estimate,
+    donsker_varadhan,
+    effective_sample_size,
+    get_divergence,
+    importance_weights,
+    nwj,
+)
+from .functionals.intervals import delta_std_error
+
+_FRESH_ROWS = 20_000
+
+
+class Comparison:
+    """What :func:`compare` found out about two samples.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The model fitted to all rows.
+    log_ratio_p, log_ratio_q : ndarray of shape (n_p,) and (n_q,)
+        Cross-fitted log p/q at the rows of the two samples.
+    level : float
+        Level of the intervals.
+    feature_names : list of str or None
+        Names of the columns after encoding, where frames were given.
+    """
+
+    def __init__(
+        self,
+        *,
+        estimator: Any,
+        log_ratio_p: Array,
+        log_ratio_q: Array,
+        weight_p: Array | None,
+        weight_q: Array | None,
+        level: float,
+        encoder: TableEncoder | None,
+        accuracies: list[Array],
+        solutions: list[Any],
+    ) -> None:
+        self.estimator = estimator
+        self.log_ratio_p, self.log_ratio_q = log_ratio_p, log_ratio_q
+        self.weight_p, self.weight_q = weight_p, weight_q
+        self.level = level
+        self.feature_names = None if encoder is None else list(encoder.feature_names_)
+        self._encoder = encoder
+        self._accuracies = accuracies
+        self._solutions = solutions
+
+    def log_ratio(self, x: Any, numerator: str = "p", denominator: str = "q") -> Array:
+        """Log p(x)/q(x) at new rows, by the model fitted to all rows.
+
+        Parameters
+        ----------
+        x : array-like or frame of shape (n, d) or (n,)
+        numerator, denominator : str
+            Any two classes of the model: "p", "q" or an auxiliary such as "m1".
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        x = self._encode(x)
+        if (numerator, denominator) == ("p", "q"):
+            return np.asarray(self.estimator.log_ratio(x))
+        return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
+
+    def weights(self, x: Any = None) -> Array:
+        """Importance weights p/q, with mean one over the rows of x.
+
+        Parameters
+        ----------
+        x : array-like or frame, optional
+            Rows to weight; by default those of q, with cross-fitted ratios.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
+        return np.asarray(importance_weights(log_ratio))
+
+    @property
+    def kl(self) -> Estimate:
+        """KL(p‖q) in nats, with its interval."""
+        return self.divergence("kl")
+
+    def divergence(self, spec: Any, level: float | None = None) -> Estimate:
+        """A divergence of p from q, with its interval.
+
+        Parameters
+        ----------
+        spec : str or callable
+            "kl", "reverse-kl", "js", "hellinger" (squared), "chi2" or
+            "pearson", "neyman", "tv", "alpha:0.5", "renyi:2", or a convex function f
+            with f(1) = 0.
+        level : float, optional
+            Level of the interval, by default that of the comparison.
+
+        Returns
+        -------
+        Estimate
+            The interval counts the error of the fit and that of the evaluation,
+            by the delta method.
+        """
+        level = self.level if level is None else level
+        check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
+        divergence = get_divergence(spec)
+        value, error = self._value_and_error(divergence)
+        return Estimate.from_std_error(
+            value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
+        )
+
+    def lower_bound(self, kind: str = "donsker-varadhan") -> float:
+        """Variational lower bound on KL(p‖q) at the cross-fitted log-ratios.
+
+        Parameters
+        ----------
+        kind : {"donsker-varadhan", "nwj"}
+
+        Returns
+        -------
+        float
+            A lower bound up to sampling error, whatever the model.
+
+        Warns
+        -----
+        UserWarning
+            If no rows of q lie where p has its mass: the mean of p/q over q then
+            misses its largest terms, and the number bounds nothing.
+        """
+        functions = {"donsker-varadhan": donsker_varadhan, "nwj": nwj}
+        if kind not in functions:
+            raise ValueError(f"kind must be one of {list(functions)}; received {kind!r}.")
+        if self._reach("p") < COVERED:
+            warnings.warn(
+                "q has no rows where p has most of its mass, so that this number is not a bound.",
+                stacklevel=2,
+            )
+        return float(
+            functions[kind](self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
+        )
+
+    @cached_property
+    def diagnostics(self) -> MappingProxyType[str, Check]:
+        """Checks by name: "convergence", "accuracy", "normalisation_q" and so on."""
+        checks: dict[str, Check] = {}
+        model = self.estimator
+        if self._solutions:
+            checks["convergence"] = check_convergence([model.solution_, *self._solutions])
+        if self._accuracies:
+            correct = (self.log_ratio_p > 0).mean() + (self.log_ratio_q < 0).mean()
+            mean = np.mean(self._accuracies, axis=0)
+            checks["accuracy"] = check_accuracy(
+                dict(zip(model.class_names_, mean.tolist(), strict=True)), 0.5 * float(correct)
+            )
+        checks["normalisation_q"] = self._normalisation("p", "q")
+        checks["normalisation_p"] = self._normalisation("q", "p")
+        checks["effective_sample_size"] = check_effective_size(self.log_ratio_q, self.weight_q)
+        if hasattr(model, "objective_"):
+            sample = model.objective_.sample
+            p, q = sample.X[sample.label == 0], sample.X[sample.label == 1]
+            checks["support"] = check_support(p, q)
+            if self.weight_p is None and self.weight_q is None:
+                checks["flexibility"] = check_flexibility(p, q, self.log_ratio_p, self.log_ratio_q)
+        return MappingProxyType(checks)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether no check on the ratio itself has failed."""
+        return all(
+            check.verdict != "fail"
+            for check in self.diagnostics.values()
+            if check.concerns == "ratio"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "
+            f"kl={self.kl}, trusted={self.trusted})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        # A read-only view cannot be pickled, and the checks are quickly made again.
+        state.pop("diagnostics", None)
+        state.pop("_point", None)
+        return state
+
+    @cached_property
+    def _point(self) -> Any:
+        model = self.estimator
+        if not hasattr(model, "objective_"):
+            return None
+        return model.objective_.at(model.solution_.theta)
+
+    def _value_and_error(self, divergence: Divergence) -> tuple[float, float]:
+        arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
+        value = float(divergence.value(*arguments))
+        if not np.isfinite(value):
+            return value, np.inf
+        linear = divergence.linearise(*arguments)
+        keep = [w if w is None else w[w > 0] for w in (self.weight_p, self.weight_q)]
+        if self.weight_p is not None or self.weight_q is not None:
+            # The labelled sample holds no rows of weight zero.
+            p_rows = slice(None) if self.weight_p is None else self.weight_p > 0
+            q_rows = slice(None) if self.weight_q is None else self.weight_q > 0
+            linear = type(linear)(
+                linear.p[p_rows], linear.q[q_rows], linear.p_slope[p_rows], linear.q_slope[q_rows]
+            )
+        anchored = getattr(self.estimator, "anchor", None) is not None
+        error = delta_std_error(linear, keep[0], keep[1], self._point, anchored)
+        return value, error if np.isfinite(error) else np.inf
+
+    def _normalisation(self, top: str, bottom: str) -> Check:
+        """Check that E_bottom[top/bottom] is one, on rows that can tell."""
+        sign = 1.0 if top == "p" else -1.0
+        log_ratio, weight = (
+            (self.log_ratio_q, self.weight_q)
+            if bottom == "q"
+            else (self.log_ratio_p, self.weight_p)
+        )
+        terms, what, how = sign * log_ratio, f"E_{bottom}[{top}/{bottom}]", f"the rows of {bottom}"
+        auxiliaries = getattr(self.estimator, "auxiliaries_", [])
+        if self._reach(top) < COVERED and auxiliaries:
+            # Across the chasm no row of the denominator carries the expectation. Over an
+            # auxiliary the same integral, the total mass of the numerator, can be seen.
+            most = -1.0
+            for name, auxiliary in zip(self.estimator.class_names_[2:], auxiliaries, strict=True):
+                rows = np.asarray(auxiliary.sample(_FRESH_ROWS, Seeds(0)(name)))
+                candidate = self.estimator.log_ratio(rows, top, name)
+                size = float(effective_sample_size(candidate))
+                if size > most:
+                    most, terms, weight = size, candidate, None
+                    what, how = f"E_{name}[{top}/{name}]", f"fresh rows of {name}"
+        return check_normalisation(terms, weight, what, how)
+
+    def _reach(self, top: str) -> float:
+        """Share of the rows of one sample whose ratio the other sample attains too."""
+        if top == "p":
+            return float((self.log_ratio_p <= self.log_ratio_q.max()).mean())
+        return float((self.log_ratio_q >= self.log_ratio_p.min()).mean())
+
+    def _encode(self, x: Any) -> Any:
+        if self._encoder is not None and is_table(x):
+            return self._encoder.transform(x)
+        return x

@@ -21,7 +21,10 @@ CRITICS: dict[str, Any] = {
 }
 SOLVERS = {"newton": solvers.newton, "lbfgs": solvers.lbfgs}
 
+# Draws of a known auxiliary are free: twenty times the data, more where these are few, fewer
+# where their number would be what takes the time.
 _AUXILIARY_VALUES = 1_000_000
+_AUXILIARY_ROWS = 20_000
 
 
 def check_parameters(mdre: Any) -> None:
@@ -67,7 +70,8 @@ def draw_count(sizes: list[int], n_columns: int, oversample: float | str | None)
         return int(np.ceil(float(oversample) * max(sizes)))
     # Between unequal samples, as many as for two of their geometric mean.
     typical = np.sqrt(float(sizes[0]) * sizes[1])
-    factor = min(max(_AUXILIARY_VALUES / (typical * n_columns), 2.0), 20.0)
+    most = max(20.0, _AUXILIARY_ROWS / typical)
+    factor = min(max(_AUXILIARY_VALUES / (typical * n_columns), 2.0), most)
     return max(int(np.ceil(factor * typical)), 2 * max(sizes))
 
 

@@ -88,7 +88,7 @@ class MDRE(BaseEstimator):
     oversample : float or "auto", default "auto"
         How many samples to draw of an auxiliary of known density, for each row of
         the larger of the two samples. "auto" takes 2 to 20, fewer where the
-        data are large.
+        data are large, but at least 20,000 where they are small.
     solver : {"newton", "lbfgs"}, default "newton"
         Newton's method is exact for few parameters and uses conjugate gradients
         for many.
@@ -436,9 +436,9 @@ class MDRE(BaseEstimator):
             weight=np.concatenate([s * weight for s, weight in zip(share, weights, strict=True)]),
             log_prior=np.log(prior),
             # Each class's column is contiguous, as the objective works on one at a time.
-            offset=np.concatenate(
-                [self._offset(x, z).T for x, z in zip(rows, Z, strict=True)], axis=1
-            ).T,
+            offset=np.asfortranarray(
+                np.concatenate([self._offset(x, z) for x, z in zip(rows, Z, strict=True)])
+            ),
             learned=learned,
         )
 

@@ -27,6 +27,10 @@ from ._typing import Array
 
 CHUNK_BYTES = 2_000_000
 
+# Probabilities below e^-300 are nothing; their products, smaller than a normal float, would
+# be computed a hundred times more slowly.
+_LEAST_LOGIT = -300.0
+
 
 class Objective:
     """Penalised negative log-likelihood of a labelled sample, in chunks of rows.
@@ -105,6 +109,7 @@ class Point:
             own = sample.segments(rows)
             for c, part in own:
                 loss -= float(weight[part] @ eta[c, part])
+            np.maximum(eta, _LEAST_LOGIT, out=eta)
             np.exp(eta, out=eta)
             mass = reduce(np.add, eta)
             eta /= mass

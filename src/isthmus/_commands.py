@@ -40,9 +40,10 @@ def compare_files(
     encoder = TableEncoder(columns, drop, missing=missing, labels=labels)
     with _notes() as notes, progress_bar(wanted=not how.quiet) as progress:
         p, q = encoder.fit_transform(read_table(a), read_table(b))
-        comparison = isthmus.compare(
-            p, q, random_state=how.seed, level=how.level, progress=progress
-        )
+        with encoder.expected():
+            comparison = isthmus.compare(
+                p, q, random_state=how.seed, level=how.level, progress=progress
+            )
         divergences = {name: comparison.divergence(name) for name in how.divergences}
         if how.plot is not None:
             _figures.save_log_ratios(comparison, labels, how.plot)

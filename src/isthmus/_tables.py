@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -140,6 +141,18 @@ class TableEncoder:
         for plan in self._plans:
             self._check_new(plan, columns[plan.name], labels)
         return self._encode(columns)
+
+    @contextmanager
+    def expected(self) -> Iterator[None]:
+        """Keep quiet about what the encoding itself brings about.
+
+        The 0/1 features of a category add up to one, which is a linear dependence
+        that nobody needs to be told of.
+        """
+        with warnings.catch_warnings():
+            if any(plan.kind == "category" for plan in self._plans):
+                warnings.filterwarnings("ignore", message="The columns are linearly dependent")
+            yield
 
     def summary(self) -> dict[str, str]:
         """Say for every column what was made of it.

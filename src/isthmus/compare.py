@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,8 @@ def compare(
     with _Reporter(progress, folds + 1) as report:
         report("fit to all rows")
         full = clone(model)
-        _fit(full, rows_p, rows_q, weight_p, weight_q)
+        with nullcontext() if encoder is None else encoder.expected():
+            _fit(full, rows_p, rows_q, weight_p, weight_q)
 
         def run(fold: int) -> tuple[Array, Array, Any, Any]:
             here_p, here_q = split_p == fold, split_q == fold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import warnings
@@ -33,6 +34,15 @@ def test_examples_run(path, capsys):
         warnings.simplefilter("ignore")
         runpy.run_path(str(path))
     assert "nats" in capsys.readouterr().out or path.stem != "chasm"
+
+
+def test_accuracy_in_the_readme_is_that_of_the_record():
+    record = json.loads((ROOT / "benchmarks/records/accuracy_1d.json").read_text("utf-8"))
+    found = {(r["problem"], r["total"], r["method"]): r["rmse"] for r in record["results"]}
+    text = (ROOT / "README.md").read_text("utf-8")
+    told = [float(number) for number in re.findall(r"\*\*± ([\d.]+)\*\*", text)]
+    rows = [found[f"table1/{row}", 100_000, "compare"] for row in ("row1", "row2")]
+    assert told == [round(value, 1) for value in rows]
 
 
 def test_links_in_the_documents_lead_somewhere():

@@ -23,7 +23,7 @@ class Bridge(BaseEstimator):
     """A heavy-tailed mixture fitted to both samples, whose density is known.
 
     Student-t components lie on p and on q, with heavier tails than the samples
-    that they follow, and a wide Cauchy covers both. It overlaps p and q
+    that they follow, and a wide one covers both. It overlaps p and q
     in any dimension, and since its density is known nothing about it has to be
     learned: the critics of p and q are tied to it, not to each other across the
     chasm.
@@ -96,7 +96,9 @@ class Bridge(BaseEstimator):
             fit = fit_anchor(resolve_anchor(self.anchor), Z, weight)
             self.components_.append(_heavier(fit.components_, Z, weight, share))
         identity = np.eye(d)
-        self.components_.append([Component(self.wide, np.zeros(d), identity, identity, 1.0)])
+        self.components_.append(
+            [Component(self.wide, np.zeros(d), identity, identity, _wide_df(d))]
+        )
 
     def _sample_components(self, n: int, rng: np.random.Generator) -> Array:
         counts = [np.floor([n * c.share for c in part]).astype(int) for part in self.components_]
@@ -113,6 +115,15 @@ class Bridge(BaseEstimator):
     def _components_log_density(self, x: Array) -> Array:
         every = [component for part in self.components_ for component in part]
         return mixture_log_density(every, self.map_(x)) + self.log_volume_
+
+
+def _wide_df(d: int) -> float:
+    """Degrees of freedom of the wide component: a Cauchy in few dimensions.
+
+    In many, rows thousands of times further out than the samples join nothing;
+    they only make every quadratic function of x enormous there.
+    """
+    return min(max(0.5 * d, 1.0), _MOST_DF)
 
 
 def _heavier(

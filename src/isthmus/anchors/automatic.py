@@ -16,6 +16,7 @@ from .student_t import StudentTAnchor
 _ROWS = 20_000
 _SIZES = (2, 3, 4, 6, 8, 12)
 _ROWS_PER_PARAMETER = 10
+_MOST_GAIN = 10.0
 
 
 class AutoAnchor(BaseEstimator):
@@ -46,7 +47,8 @@ class AutoAnchor(BaseEstimator):
         for name, candidate in self._candidates(*rows.shape):
             density = candidate.fit(rows).score_samples(held)
             self.scores_[name] = float(density.mean())
-            gain = density if best is None else density - best[1]
+            # One far outlier may cost a normal density a million nats; it counts as one row.
+            gain = np.clip(density - (0.0 if best is None else best[1]), -_MOST_GAIN, _MOST_GAIN)
             if best is None or gain.mean() > 2.0 * gain.std() / np.sqrt(len(held)):
                 best, misses = (candidate, density, name), 0
             elif isinstance(candidate, MixtureAnchor):

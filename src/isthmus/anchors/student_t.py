@@ -20,8 +20,8 @@ class StudentTAnchor(BaseEstimator):
 
     Location and scale matrix follow the EM algorithm in its parameter-expanded
     form (Kent, Tyler & Vardi 1994), which takes few steps; the degrees of
-    freedom are maximised over in every step. Correlations are shrunk as in
-    :class:`GaussianAnchor`.
+    freedom are maximised over in every step. Where rows are few, correlations are
+    shrunk as in :class:`GaussianAnchor`.
 
     Attributes
     ----------
@@ -41,7 +41,11 @@ class StudentTAnchor(BaseEstimator):
     def fit(self, X: Array, sample_weight: Array | None = None) -> StudentTAnchor:
         """Fit location, scale matrix and degrees of freedom to the rows of X."""
         n, d = X.shape
-        size = n if sample_weight is None else represented(sample_weight)
+        size: float = n if sample_weight is None else represented(sample_weight)
+        if size >= 5 * d:
+            # Shrinkage towards no correlation is for want of rows. The axes follow moments, which
+            # heavy tails make noisy, so that correlations along them are real.
+            size = np.inf
         share = (
             np.full(n, 1.0 / n) if sample_weight is None else sample_weight / sample_weight.sum()
         )

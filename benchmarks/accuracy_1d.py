@@ -208,7 +208,8 @@ def show(results: list[dict]) -> None:
 
 def main() -> None:
     parser = options(__doc__, "accuracy_1d")
-    parser.add_argument("--seeds", type=int, default=20, help="number of seeds, from 0")
+    parser.add_argument("--seeds", type=int, default=20, help="number of seeds")
+    parser.add_argument("--first-seed", type=int, default=0, help="the first of them")
     parser.add_argument("--totals", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
@@ -219,7 +220,8 @@ def main() -> None:
         arguments.problems = ["table1/row1"]
     run = Run("accuracy_1d", arguments)
 
-    tasks = list(product(arguments.problems, arguments.totals, range(arguments.seeds)))
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    tasks = list(product(arguments.problems, arguments.totals, seeds))
     found: dict[tuple, dict[int, Found]] = {}
     with progress() as bar:
         task = bar.add_task("fitting", total=sum(total for _, total, _ in tasks))
@@ -233,7 +235,7 @@ def main() -> None:
     ]
     show(results)
     run.write(
-        seeds=list(range(arguments.seeds)),
+        seeds=list(seeds),
         results=results,
         goals={
             "rmse_over_limit": RMSE_GOAL,

@@ -259,7 +259,7 @@ class Comparison:
                 size = float(effective_sample_size(candidate))
                 if size > most:
                     most, terms, weight = size, candidate, None
-                    what, how = f"E_{name}[{top}/{name}]", f"fresh rows of {name}"
+                    what, how = f"E_{name}[{top}/{name}]", f"rows of {name}"
         return check_normalisation(terms, weight, what, how)
 
     def _reach(self, top: str) -> float:

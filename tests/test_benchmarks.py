@@ -65,6 +65,56 @@ def check_accuracy_1d(record):
     assert methods["paper"]["all_converged"]
 
 
+def check_accuracy(record):
+    problems = {each["problem"]: each for each in record["results"]}
+    assert set(problems) == {"narrow/1e-3", "hard/gamma", "same/1"}
+    assert record["failed"] == []
+    for each in problems.values():
+        assert each["seeds"] == [0, 1] and len(each["kl"]) == 2
+        assert set(each["log_ratio_rmse"]) == {"p", "q", "m"}
+        assert 0 <= each["coverage"] <= 1
+        assert each["seconds"] > 0 and each["peak_mb"] > 0
+    # The normal pair is what the plug-in was made for; the gamma pair is not.
+    assert abs(problems["narrow/1e-3"]["plug_in"]["error_percent"]) < 5
+    assert problems["hard/gamma"]["plug_in"]["error_percent"] < -20
+    assert problems["same/1"]["truth"] == 0
+
+
+def check_growth(record):
+    results = record["results"]
+    assert [each["method"] for each in results["columns"]] == ["compare", "fit"]
+    assert [each["rows"] for each in results["rows"]] == [100, 100, 150, 150]
+    assert set(results["slopes"]) == {"compare", "fit"}
+    assert results["compare_over_fit"]["ratio"] > 0
+    assert all(each["peak_mb"] > each["memory_mb"] for each in results["rows"])
+
+
+def test_an_interrupted_run_of_accuracy_keeps_its_results(tmp_path):
+    line = {
+        **{"problem": "hard/gamma", "rows": 250, "seed": 1, "paper": False, "code": "old"},
+        **{"kl": 1.8, "std_error": 0.1, "covered": True, "quantile": 5.0, "plug_in": 1.1},
+        **{"warned": {}, "chosen": "this", "seconds": 1.0, "base_mb": 100.0, "peak_mb": 150.0},
+        "log_ratio_error": {"rms": {"p": 0.1, "q": 0.2}, "median": {"p": 0.1, "q": 0.1}},
+    }
+    cut = json.dumps({**line, "seed": 0})[:-20]
+    (tmp_path / "accuracy.jsonl").write_text(f"{json.dumps(line)}\n{cut}")
+    found = []
+    for options in (["--any-code"], []):
+        out = tmp_path / "accuracy.json"
+        script = str(ROOT / "benchmarks" / "accuracy.py")
+        subprocess.run(
+            [sys.executable, script, "--quick", "--show", "--out", str(out), *options],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        )
+        found.append(json.loads(out.read_text())["results"])
+    # What other code found counts only if it is asked for; a line cut short never does.
+    assert [each["seeds"] for each in found[0]] == [[1]]
+    assert found[0][0]["met"] is False
+    assert found[1] == []
+
+
 def check_speed(record):
     ours, *rivals = record["results"]["d1"]
     assert ours["solver"] == "isthmus" and ours["converged"] and ours["reached"]

@@ -1,7 +1,9 @@
 """Pairs of distributions that know the truth about themselves.
 
 Every problem of the paper's tables is here by name, with its samplers, exact
-log-ratio, KL divergence and the numbers that the paper reports for it.
+log-ratio, KL divergence and the numbers that the paper reports for it. Problems
+called "hard/..." are ones that two fitted normals get wrong, and in "same/..." p
+and q are equal.
 
 Examples
 --------
@@ -20,23 +22,32 @@ from ._base import Distribution
 from .gaussian import Gaussian, correlation_for
 from .mixture import Mixture
 from .pair import DistributionPair
+from .products import Margin, Point, Product
 from .registry import load, names, register
 from .student_t import StudentT
+from .transformed import Rotated, Warped
 from .truncated import TruncatedNormal
 from .truths import Truth
 
 # Each of these registers its problems when imported.
-from . import one_dimensional, table2, table3  # isort: skip
+from . import one_dimensional, table2, table3, hard_low, hard_high  # isort: skip
 
 __all__ = [
     "Distribution",
     "DistributionPair",
     "Gaussian",
+    "Margin",
     "Mixture",
+    "Point",
+    "Product",
+    "Rotated",
     "StudentT",
     "TruncatedNormal",
     "Truth",
+    "Warped",
     "correlation_for",
+    "hard_high",
+    "hard_low",
     "load",
     "names",
     "one_dimensional",

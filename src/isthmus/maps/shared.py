@@ -1,0 +1,147 @@
+"""One increasing map for every column, the same for p and q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._typing import Array
+from .._validation import check_option
+from ._base import ColumnMap
+from ._choice import choose
+from ._pooled import FITS
+from ._rows import Rows, column_of
+
+# A positive column of a smaller range is as straight as its logarithm.
+_LOG_RANGE = 3.0
+
+
+class SharedMaps(BaseEstimator):
+    """Increasing maps of the columns that bring both samples closer to normal.
+
+    A bijection applied to both samples leaves p/q unchanged. Each column may
+    therefore be straightened by an increasing function, fitted to p and q
+    together with equal weight, under which either of them is closer to a normal
+    distribution of its own.
+
+    Kinds of maps, with u = (x - median) / spread of the pooled sample:
+
+    - "identity": x itself.
+    - "log": log x for positive columns, -log(-x) for negative ones.
+    - "signed-log": sign(u) log(1 + abs(u)).
+    - "asinh": arsinh(u / s), s by maximum likelihood.
+    - "yeo-johnson": the power transformation of u, by maximum likelihood.
+    - "quantile": any increasing function, from a smooth estimate of the pooled
+      distribution.
+
+    Parameters
+    ----------
+    kinds : str, list of str or None
+        One of the above for all columns, or a list of one for each; None is
+        "identity". With "auto", rows are held out and a kind takes the place of
+        a simpler one, in the order above, where it improves their likelihood
+        by more than 0.005 nats a value and 2.5 standard errors. Columns of 50
+        or fewer values, or in which one value has more than 5 % of the rows of
+        a class, are left as they are.
+
+    Attributes
+    ----------
+    kinds_ : list of str
+        Kind of each column's map.
+    maps_ : list of ColumnMap
+        The maps.
+    scores_ : list of dict
+        Gain of each kind that was tried over "identity", in nats per held-out
+        value. Empty for columns on which none was tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(size=(2, 1000, 2)) + np.array([0.5, 0.0])
+    >>> p[:, 1], q[:, 1] = np.exp(p[:, 1]), np.exp(q[:, 1] + 0.5)
+    >>> SharedMaps().fit(p, q).kinds_
+    ['identity', 'log']
+    """
+
+    def __init__(self, kinds: str | Sequence[str | None] | None = "auto") -> None:
+        self.kinds = kinds
+
+    def fit(
+        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+    ) -> SharedMaps:
+        """Choose and fit the maps.
+
+        Parameters
+        ----------
+        p, q : ndarray of shape (n_p, d) and (n_q, d)
+        weight_p, weight_q : ndarray, optional
+            Weights of the rows.
+        """
+        kinds = self._one_each(p.shape[1])
+        low = np.minimum(p.min(axis=0), q.min(axis=0))
+        high = np.maximum(p.max(axis=0), q.max(axis=0))
+        samples = Rows.of(p, weight_p), Rows.of(q, weight_q)
+        self.kinds_, self.maps_ = [], []
+        self.scores_: list[dict[str, float]] = []
+        for j, kind in enumerate(kinds):
+            scores: dict[str, float] = {}
+            sizes = np.abs([low[j], high[j]])
+            one_sign = low[j] > 0.0 or high[j] < 0.0
+            if kind == "auto":
+                log = one_sign and sizes.max() > _LOG_RANGE * sizes.min()
+                kind, scores = choose(*samples, j, [k for k in FITS if k != "log" or log])
+            if kind == "log" and not one_sign:
+                raise ValueError(
+                    "kinds must not be 'log' for columns that have zero or both signs; received "
+                    f"values from {low[j]:.3g} to {high[j]:.3g} in column {j}."
+                )
+            self.kinds_.append(kind)
+            self.scores_.append(scores)
+            self.maps_.append(FITS[kind](column_of(*samples, j)))
+        return self
+
+    def __call__(self, X: Array) -> Array:
+        """Map the columns of X, shape (n, d)."""
+        return self._each(X, lambda one, x: one(x))
+
+    def inverse(self, Z: Array) -> Array:
+        """Return from z to x, shape (n, d)."""
+        return self._each(Z, lambda one, z: one.inverse(z))
+
+    def log_derivative(self, X: Array) -> Array:
+        """Log of the volume change |dz/dx| at every row, shape (n,)."""
+        total = np.zeros(len(X))
+        for j in self._mapped:
+            total += self.maps_[j].log_derivative(X[:, j])
+        return total
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether every column is left as it is."""
+        return not self._mapped
+
+    @property
+    def _mapped(self) -> list[int]:
+        return [j for j, kind in enumerate(self.kinds_) if kind != "identity"]
+
+    def _each(self, X: Array, apply: Callable[[ColumnMap, Array], Array]) -> Array:
+        out = np.array(X, dtype=np.float64)
+        for j in self._mapped:
+            out[:, j] = apply(self.maps_[j], X[:, j])
+        return out
+
+    def _one_each(self, d: int) -> list[str]:
+        """Kind of each column's map, which may be "auto"."""
+        kinds = (
+            [self.kinds] * d if self.kinds is None or isinstance(self.kinds, str) else self.kinds
+        )
+        if len(kinds) != d:
+            raise ValueError(
+                f"kinds must name one map for each of {d} columns; received {len(kinds)}."
+            )
+        for kind in kinds:
+            check_option(kind, "kinds", ["auto", None, *FITS])
+        return ["identity" if kind is None else kind for kind in kinds]

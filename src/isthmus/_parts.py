@@ -9,9 +9,10 @@ import numpy as np
 
 from . import solvers
 from ._affine import AffineMap
+from ._coordinates import Coordinates
 from ._typing import Array
 from ._validation import as_rows, check_flag, check_number, check_option
-from .anchors import resolve_anchor
+from .anchors import anchor_pair, resolve_anchor
 from .critics import Diagonal, Quadratic
 
 CRITICS: dict[str, Any] = {
@@ -21,9 +22,10 @@ CRITICS: dict[str, Any] = {
 }
 SOLVERS = {"newton": solvers.newton, "lbfgs": solvers.lbfgs}
 
-# Draws of a known auxiliary are free: twenty times the data, more where these are few, fewer
+# Draws of a known auxiliary are free: five times the data, more where these are few, fewer
 # where their number would be what takes the time.
 _AUXILIARY_VALUES = 1_000_000
+_AUXILIARY_FACTOR = 5.0
 _AUXILIARY_ROWS = 20_000
 
 
@@ -32,16 +34,18 @@ def check_parameters(mdre: Any) -> None:
     if isinstance(mdre.prior, str):
         check_option(mdre.prior, "prior", ["uniform", "counts"])
     if isinstance(mdre.critic, str) or mdre.critic is None:
-        check_option(mdre.critic, "critic", list(CRITICS))
-    elif not callable(getattr(mdre.critic, "bind", None)):
+        check_option(mdre.critic, "critic", ["auto", *CRITICS])
+    elif not any(callable(getattr(mdre.critic, name, None)) for name in ("bind", "predict_proba")):
         raise ValueError(
-            f"critic must be one of {list(CRITICS)} or have bind(frames), as those in "
-            f"isthmus.critics; received a {type(mdre.critic).__name__} without bind."
+            f"critic must be one of {['auto', *CRITICS]}, have bind(frames), as those in "
+            "isthmus.critics, or be a classifier with predict_proba; received a "
+            f"{type(mdre.critic).__name__} without bind."
         )
     if mdre.anchor is not None:
-        resolve_anchor(mdre.anchor)
+        for anchor in anchor_pair(getattr(mdre.anchor, "anchor", mdre.anchor)):
+            resolve_anchor(anchor)
     if mdre.l2 != "auto":
-        check_number(mdre.l2, "l2", low=0, open_high=True)
+        check_number(mdre.l2, "l2", low=0)
     if mdre.oversample != "auto":
         check_number(mdre.oversample, "oversample", low=0, open_low=True, open_high=True)
     check_option(mdre.solver, "solver", list(SOLVERS))
@@ -70,7 +74,7 @@ def draw_count(sizes: list[int], n_columns: int, oversample: float | str | None)
         return int(np.ceil(float(oversample) * max(sizes)))
     # Between unequal samples, as many as for two of their geometric mean.
     typical = np.sqrt(float(sizes[0]) * sizes[1])
-    most = max(20.0, _AUXILIARY_ROWS / typical)
+    most = max(_AUXILIARY_FACTOR, _AUXILIARY_ROWS / typical)
     factor = min(max(_AUXILIARY_VALUES / (typical * n_columns), 2.0), most)
     return max(int(np.ceil(factor * typical)), 2 * max(sizes))
 
@@ -89,12 +93,13 @@ def draw_rows_of(
     return rows
 
 
-def check_subspace(rows: Array, name: str, shared: AffineMap) -> None:
+def check_subspace(rows: Array, name: str, where: Coordinates) -> None:
     """Refuse a known density off the subspace of the samples: it would not compare with theirs."""
+    shared = where.affine
     if shared.forward.shape[1] == len(shared.centre):
         return
     some = rows[:100]
-    back = shared.inverse(shared(some))
+    back = where.inverse(where(some))
     unit = np.abs(some - shared.centre).max() + np.abs(shared.centre).max()
     if np.abs(back - some).max() > 1e-6 * unit:
         raise ValueError(

@@ -47,11 +47,13 @@ def select_columns(table: Any, names: Sequence[str], argument: str) -> Any:
     return table[list(names)]
 
 
-def as_rows(x: Any, argument: str, *, min_rows: int = 1, flat: bool = True) -> Array:
+def as_rows(
+    x: Any, argument: str, *, min_rows: int = 1, flat: bool = True, missing: bool = False
+) -> Array:
     """Return a sample as a float64 array of shape (n, d).
 
     One-dimensional input is one column, or refused unless ``flat``. Refuses
-    anything that is not finite real numbers.
+    anything that is not finite real numbers; NaN is let pass if ``missing``.
     """
     x = _plain(x)
     if hasattr(x, "toarray"):
@@ -105,7 +107,7 @@ def as_rows(x: Any, argument: str, *, min_rows: int = 1, flat: bool = True) -> A
             f"{argument} must have at least {min_rows} row{'s' * (min_rows > 1)}; received "
             f"{_samples(n)}."
         )
-    if not np.isfinite(rows).all():
+    if not np.isfinite(rows).all() and not (missing and not np.isinf(rows).any()):
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         kind = "NaN" if np.isnan(rows).any() else "infinity"
         raise ValueError(
@@ -115,15 +117,17 @@ def as_rows(x: Any, argument: str, *, min_rows: int = 1, flat: bool = True) -> A
     return rows
 
 
-def as_two_samples(p: Any, q: Any, *, min_rows: int = 2) -> tuple[Array, Array, list[str] | None]:
+def as_two_samples(
+    p: Any, q: Any, *, min_rows: int = 2, missing: bool = False
+) -> tuple[Array, Array, list[str] | None]:
     """Validate two samples together; frames are matched by column name."""
     names_p, names_q = column_names(p), column_names(q)
     if (names_p is None) != (names_q is None):
         names_p = names_q = None
     elif names_p is not None:
         q = select_columns(q, names_p, "q")
-    p_rows = as_rows(p, "p", min_rows=min_rows)
-    q_rows = as_rows(q, "q", min_rows=min_rows)
+    p_rows = as_rows(p, "p", min_rows=min_rows, missing=missing)
+    q_rows = as_rows(q, "q", min_rows=min_rows, missing=missing)
     if p_rows.shape[1] != q_rows.shape[1]:
         raise ValueError(
             f"p and q must have the same columns; received {p_rows.shape[1]} columns in p and "

@@ -15,6 +15,8 @@ from ._tables import TableEncoder, is_table
 from ._typing import Array, RandomState
 from ._validation import as_two_samples, as_weight, check_number
 from .comparison import Comparison
+from .critics.classifier import is_classifier
+from .functionals.intervals import has_influence
 from .mdre import MDRE
 
 Progress = Callable[[int, int, str], None]
@@ -106,7 +108,8 @@ def compare(
             "columns and missing apply to frames; received "
             f"{type(p).__name__} and {type(q).__name__}."
         )
-    rows_p, rows_q, _ = as_two_samples(p, q)
+    missing_values = is_classifier(getattr(estimator, "critic", None))
+    rows_p, rows_q, _ = as_two_samples(p, q, missing=missing_values)
     weight_p = as_weight(weight_p, len(rows_p), "weight_p")
     weight_q = as_weight(weight_q, len(rows_q), "weight_q")
     least = min(len(rows_p), len(rows_q))
@@ -136,15 +139,17 @@ def compare(
         with nullcontext() if encoder is None else encoder.expected():
             _fit(full, rows_p, rows_q, weight_p, weight_q)
 
-        def run(fold: int) -> tuple[Array, Array, Any, Any]:
+        def run(fold: int) -> tuple[Any, ...]:
             here_p, here_q = split_p == fold, split_q == fold
-            part = clone(model)
+            # The choices of the full fit hold for the folds, which start where it ended.
+            part = clone(model).set_params(**getattr(full, "best_params_", {}))
             _fit(
                 part,
                 rows_p[~here_p],
                 rows_q[~here_q],
                 None if weight_p is None else weight_p[~here_p],
                 None if weight_q is None else weight_q[~here_q],
+                start=getattr(full, "solution_", None),
             )
             accuracy = None
             if hasattr(part, "class_log_likelihood"):
@@ -155,8 +160,13 @@ def compare(
                     None if weight_q is None else weight_q[here_q],
                 )
                 accuracy = part.class_log_likelihood(X, y, weight)[1]
-            held_p, held_q = part.log_ratio(rows_p[here_p]), part.log_ratio(rows_q[here_q])
-            return held_p, held_q, accuracy, getattr(part, "solution_", None)
+            if has_influence(full):
+                held, every = (part.log_ratio(rows_p[here_p]), part.log_ratio(rows_q[here_q])), None
+            else:
+                # How far the fit moves without a fold is what tells its error.
+                every = part.log_ratio(rows_p), part.log_ratio(rows_q)
+                held = every[0][here_p], every[1][here_q]
+            return *held, accuracy, getattr(part, "solution_", None), every
 
         results = []
         with warnings.catch_warnings():
@@ -179,6 +189,7 @@ def compare(
         encoder=encoder,
         accuracies=[result[2] for result in results if result[2] is not None],
         solutions=[result[3] for result in results if result[3] is not None],
+        without_fold=[result[4] for result in results if result[4] is not None],
     )
 
 
@@ -225,12 +236,19 @@ def _stacked(p: Array, q: Array, weight_p: Array | None, weight_q: Array | None)
     return X, y, np.concatenate([one_p, one_q])
 
 
-def _fit(model: Any, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None) -> None:
+def _fit(
+    model: Any,
+    p: Array,
+    q: Array,
+    weight_p: Array | None,
+    weight_q: Array | None,
+    start: Any = None,
+) -> None:
     X, y, weight = _stacked(p, q, weight_p, weight_q)
-    if weight is None:
-        model.fit(X, y)
-    else:
-        model.fit(X, y, sample_weight=weight)
+    given = {} if weight is None else {"sample_weight": weight}
+    if start is not None:
+        given["start"] = start
+    model.fit(X, y, **given)
 
 
 def _each(run: Callable[[int], Any], folds: int, n_jobs: int | None) -> Any:

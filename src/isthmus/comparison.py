@@ -32,7 +32,7 @@ from .functionals import (
     importance_weights,
     nwj,
 )
-from .functionals.intervals import delta_std_error
+from .functionals.intervals import delta_std_error, jackknife_std_error
 
 _FRESH_ROWS = 20_000
 
@@ -64,6 +64,7 @@ class Comparison:
         encoder: TableEncoder | None,
         accuracies: list[Array],
         solutions: list[Any],
+        without_fold: list[Any],
     ) -> None:
         self.estimator = estimator
         self.log_ratio_p, self.log_ratio_q = log_ratio_p, log_ratio_q
@@ -73,6 +74,7 @@ class Comparison:
         self._encoder = encoder
         self._accuracies = accuracies
         self._solutions = solutions
+        self._without_fold = without_fold
 
     def log_ratio(self, x: Any, numerator: str = "p", denominator: str = "q") -> Array:
         """Log p(x)/q(x) at new rows, by the model fitted to all rows.
@@ -219,7 +221,9 @@ class Comparison:
         model = self.estimator
         if not hasattr(model, "objective_"):
             return None
-        return model.objective_.at(model.solution_.theta)
+        # Critics that stay at their anchors have no parameters; their curvature is the penalty's.
+        theta = model.solution_.theta
+        return model.objective_.at(theta if len(theta) else np.zeros(model.critic_.n_parameters))
 
     def _value_and_error(self, divergence: Divergence) -> tuple[float, float]:
         arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
@@ -235,8 +239,15 @@ class Comparison:
             linear = type(linear)(
                 linear.p[p_rows], linear.q[q_rows], linear.p_slope[p_rows], linear.q_slope[q_rows]
             )
-        anchored = getattr(self.estimator, "anchor", None) is not None
-        error = delta_std_error(linear, keep[0], keep[1], self._point, anchored)
+        point = None if self._without_fold else self._point
+        anchored = bool(getattr(self.estimator, "anchors_", []))
+        error = delta_std_error(linear, keep[0], keep[1], point, anchored)
+        if self._without_fold:
+            moved = [
+                float(divergence.value(p, q, self.weight_p, self.weight_q))
+                for p, q in self._without_fold
+            ]
+            error = float(np.hypot(error, jackknife_std_error(np.array(moved), self.level)))
         return value, error if np.isfinite(error) else np.inf
 
     def _normalisation(self, top: str, bottom: str) -> Check:

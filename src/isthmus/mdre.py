@@ -16,6 +16,7 @@ pair of classes.
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._affine import canonical_map, column_map, represented
-from ._parts import (
-    CRITICS,
-    SOLVERS,
-    check_parameters,
-    check_subspace,
-    class_prior,
-    draw_count,
-    draw_rows_of,
-)
+from ._parts import CRITICS, SOLVERS, check_parameters
 from ._random import Seeds
-from ._sample import LabelledSample
+from ._setup import Setup
 from ._typing import Array, RandomState
 from ._validation import (
     as_labels,
@@ -45,11 +37,14 @@ from ._validation import (
     column_names,
     select_columns,
 )
-from .anchors import GaussianAnchor, fit_anchor, resolve_anchor
-from .auxiliaries import fit_auxiliary, is_known, resolve_auxiliaries
-from .critics import Frame
+from .auxiliaries import fit_auxiliary, is_known
+from .critics.classifier import ClassifierSetup, is_classifier
 from .objective import Objective
+from .selection import choose
+from .solvers import Solution
 
+# An infinite penalty, for the curvature of an objective: critics stay at their anchors.
+_FIRM = 1e12
 _CHUNK_ROWS = 16_384
 
 
@@ -141,8 +136,9 @@ class MDRE(BaseEstimator):
         self,
         auxiliaries: Any = "auto",
         *,
-        critic: Any = "quadratic",
-        anchor: Any = "gaussian",
+        critic: Any = "auto",
+        anchor: Any = "auto",
+        maps: Any = "auto",
         prior: Any = "uniform",
         l2: float | str = "auto",
         known_density: bool = True,
@@ -156,6 +152,7 @@ class MDRE(BaseEstimator):
         self.auxiliaries = auxiliaries
         self.critic = critic
         self.anchor = anchor
+        self.maps = maps
         self.prior = prior
         self.l2 = l2
         self.known_density = known_density
@@ -166,7 +163,38 @@ class MDRE(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MDRE:
+    @classmethod
+    def paper(cls, problem: str, **parameters: Any) -> MDRE:
+        """The paper's own settings for one of its problems.
+
+        Parameters
+        ----------
+        problem : str
+            Name in :mod:`isthmus.problems`, such as "table2/40-shifted".
+        **parameters
+            Others to set, such as ``random_state``.
+
+        Returns
+        -------
+        MDRE
+            Unfitted: the paper's auxiliaries, learned like any class and sampled as
+            often as p and q; neither maps, anchors nor penalty.
+
+        Examples
+        --------
+        >>> MDRE.paper("table1/row1").auxiliaries
+        (Cauchy(loc=0.0, scale=1.0),)
+        """
+        from .problems import load
+
+        auxiliaries = load(problem).auxiliaries
+        if not auxiliaries:
+            raise ValueError(f"problem must be one of the paper's; received {problem!r}.")
+        settings = {"critic": "quadratic", "anchor": None, "maps": None, "l2": 0.0}
+        settings |= {"known_density": False, "prior": "uniform", **parameters}
+        return cls(auxiliaries, **settings)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, start: Solution | None = None) -> MDRE:
         """Fit the classifier.
 
         Parameters
@@ -178,6 +206,9 @@ class MDRE(BaseEstimator):
             any other two labels the larger is the numerator.
         sample_weight : array-like of shape (n,), optional
             A weight of two counts as the row given twice.
+        start : Solution, optional
+            Where to start from: the ``solution_`` of a fit to similar rows with the
+            same settings.
 
         Returns
         -------
@@ -186,70 +217,67 @@ class MDRE(BaseEstimator):
         # A fit that is refused loses nothing: the work is done on the side.
         parameters = self.get_params(deep=False)
         work = type(self)(**parameters)
-        work._fit(X, y, sample_weight)
+        work._fit(X, y, sample_weight, start)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self.__dict__.update(vars(work))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Solution | None) -> None:
         check_parameters(self)
-        p, q, weight_p, weight_q = self._read(X, y, sample_weight)
-        critic = CRITICS[self.critic] if isinstance(self.critic, str) else self.critic
+        p, q, *weights = self._read(X, y, sample_weight)
+        names = getattr(self, "feature_names_in_", None)
         seeds = Seeds(self.random_state)
 
-        # 1. One well-conditioned system of coordinates for all classes.
-        to_map = canonical_map if critic.coordinates == "canonical" else column_map
-        self.map_ = to_map(p, q, weight_p, weight_q)
+        # 1. What is left to be chosen, by held-out likelihood.
+        given = self.get_params(deep=False)
+        self.best_params_, self.selection_ = choose(given, p, q, tuple(weights), seeds, names)
+        settings = {**given, **self.best_params_}
+        critic = settings["critic"]
+        critic = CRITICS[critic] if isinstance(critic, str) else critic
+        if is_classifier(critic):
+            self._setup = ClassifierSetup(critic, p, q, tuple(weights), settings, seeds, names)
+            self.auxiliaries_, self.class_names_ = self._setup.auxiliaries, self._setup.class_names
+            self.log_prior_ = np.log(self._setup.prior)
+            return
 
-        # 2. Samples of every class: p, q and the auxiliaries.
-        self.auxiliaries_ = [
-            fit_auxiliary(auxiliary, p, q, weight_p, weight_q)
-            for auxiliary in resolve_auxiliaries(
-                self.auxiliaries, p.shape[1], getattr(self, "feature_names_in_", None)
+        # 2. Coordinates, anchors, auxiliaries: rows of every class with all that is known of them.
+        self._setup = setup = Setup(
+            p,
+            q,
+            tuple(weights),
+            settings,
+            kind=critic.coordinates,
+            covariance=critic.covariance,
+            seeds=seeds,
+            names=names,
+        )
+        self.map_, self.anchors_ = setup.where, setup.anchors
+        self.auxiliaries_, self.class_names_ = setup.auxiliaries, setup.class_names
+        self.log_prior_ = np.log(setup.prior)
+
+        # 3. The critic of the learned classes, the objective, and its minimum.
+        self._critic, self._seeds = critic, seeds
+        self.l2_ = settings["l2"]
+        if self.l2_ == "auto":
+            # A rule, where no rows were held out: a residual of about one nat.
+            self.l2_ = float(self.critic_.n_features) if self.anchors_ else 1.0
+        if np.isinf(self.l2_):
+            self.solution_ = Solution(np.zeros(0), "converged", 0, 0.0, np.nan)
+        else:
+            theta = np.zeros(self.critic_.n_parameters)
+            if start is not None and len(start.theta) == len(theta):
+                theta = start.theta
+            elif not self.anchors_:
+                theta = self.critic_.normal_start()
+            self.solution_ = SOLVERS[self.solver](
+                self.objective_,
+                theta,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                callback=_report if self.verbose else None,
             )
-        ]
-        self.class_names_ = ["p", "q", *(f"m{k + 1}" for k in range(len(self.auxiliaries_)))]
-        rows, weights = [p, q], [_or_ones(weight_p, p), _or_ones(weight_q, q)]
-        sizes = [represented(weight) for weight in weights]
-        for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
-            oversample = self.oversample if self._fixed(auxiliary) else None
-            count = draw_count(sizes, p.shape[1], oversample)
-            rows.append(draw_rows_of(auxiliary, name, count, self.map_, seeds(name)))
-            if self._fixed(auxiliary):
-                check_subspace(rows[-1], name, self.map_)
-            weights.append(np.ones(len(rows[-1])))
-
-        # 3. Each learned class has a frame of its own and an anchor to start from.
-        Z = [self.map_(part) for part in rows]
-        learned = np.array([True, True, *(not self._fixed(m) for m in self.auxiliaries_)])
-        self._learned = np.flatnonzero(learned)
-        frames, self.anchors_ = [], []
-        for c in self._learned:
-            fit = GaussianAnchor(critic.covariance).fit(Z[c], weights[c])
-            frames.append(Frame(fit.mean_, fit.whitening_))
-            if self.anchor == "gaussian":
-                self.anchors_.append(fit)
-            elif self.anchor is not None:
-                self.anchors_.append(fit_anchor(resolve_anchor(self.anchor), Z[c], weights[c]))
-        self.critic_ = critic.bind(frames)
-
-        # 4. The labelled sample, the objective over it, and its minimum.
-        sample = self._label(rows, Z, weights, learned)
-        del rows, Z, p, q
-        self.log_prior_ = sample.log_prior
-        self.objective_ = Objective(self.critic_, sample, self._penalty())
-        start = (
-            np.zeros(self.critic_.n_parameters) if self.anchors_ else self.critic_.normal_start()
-        )
-        self.solution_ = SOLVERS[self.solver](
-            self.objective_,
-            start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            callback=_report if self.verbose else None,
-        )
-        self._raw = self.critic_.expand(self.solution_.theta)
+            self._raw = self.critic_.expand(self.solution_.theta)
         self.n_iter_ = self.solution_.iterations
         if not self.solution_.converged:
             warnings.warn(
@@ -259,6 +287,18 @@ class MDRE(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    @cached_property
+    def critic_(self) -> Any:
+        """The critic, tied to the classes."""
+        if not isinstance(getattr(self, "_setup", None), Setup):
+            raise AttributeError("critic_ is there after a fit, unless the critic is a classifier.")
+        return self._setup.bind(self._critic, self._seeds)
+
+    @cached_property
+    def objective_(self) -> Objective:
+        """The objective over the labelled sample."""
+        return Objective(self.critic_, self._setup.sample, min(self.l2_, _FIRM))
 
     def log_ratio(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
         """Log of the ratio of two classes' densities at the rows of X.
@@ -365,7 +405,7 @@ class MDRE(BaseEstimator):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Any, Any]:
         """Validate the input and take the two samples apart."""
         names = column_names(X)
-        rows = as_rows(X, "X", flat=False)
+        rows = as_rows(X, "X", flat=False, missing=is_classifier(self.critic))
         is_p, self.classes_ = as_labels(y, len(rows))
         weight = as_weight(sample_weight, len(rows))
         self.n_features_in_ = rows.shape[1]
@@ -390,7 +430,7 @@ class MDRE(BaseEstimator):
         """Validate rows to predict for; frames are matched by column name."""
         if hasattr(self, "feature_names_in_"):
             X = select_columns(X, list(self.feature_names_in_), "X")
-        rows = as_rows(X, "X", flat=self.n_features_in_ == 1)
+        rows = as_rows(X, "X", flat=self.n_features_in_ == 1, missing=is_classifier(self.critic))
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
@@ -401,54 +441,17 @@ class MDRE(BaseEstimator):
     def _critics(self, X: Any) -> Array:
         """h_c at the rows of X for all classes, shape (n, K + 2), in chunks."""
         rows = self._rows(X)
+        if isinstance(self._setup, ClassifierSetup):
+            return self._setup.critics(rows)
         out = np.empty((len(rows), len(self.class_names_)))
         for begin in range(0, len(rows), _CHUNK_ROWS):
             chunk = rows[begin : begin + _CHUNK_ROWS]
             Z = self.map_(chunk)
-            h = self._offset(chunk, Z)
-            h[:, self._learned] += self.critic_.values(self._raw, Z)
-            out[begin : begin + _CHUNK_ROWS] = h
+            h = self._setup.offset(chunk, Z)
+            if np.isfinite(self.l2_):
+                h[:, self._setup.learned] += self.critic_.values(self._raw, Z)
+            out[begin : begin + _CHUNK_ROWS] = h - self._setup.bias
         return out
-
-    def _offset(self, X: Array, Z: Array) -> Array:
-        """Evaluate the part of the critics that is not learned, shape (n, K + 2)."""
-        out = np.zeros((len(X), len(self.class_names_)))
-        # Critics are log-densities in the units of x, like those of known auxiliaries.
-        out[:, self._learned] = self._log_volume
-        for c, anchor in zip(self._learned, self.anchors_, strict=False):
-            out[:, c] += anchor.score_samples(Z)
-        for k, auxiliary in enumerate(self.auxiliaries_):
-            if self._fixed(auxiliary):
-                out[:, k + 2] = auxiliary.log_density(X)
-        return out
-
-    def _label(
-        self, rows: list[Array], Z: list[Array], weights: list[Array], learned: np.ndarray
-    ) -> LabelledSample:
-        """Stack the classes; class c gets the share pi_c of the total weight."""
-        self._log_volume = self.map_.log_det
-        counts = np.array([weight.sum() for weight in weights])
-        prior = class_prior(self.prior, counts, self.class_names_)
-        share = prior * counts.sum() / counts
-        return LabelledSample(
-            X=np.concatenate(Z),
-            label=np.repeat(np.arange(len(Z)), [len(part) for part in Z]),
-            weight=np.concatenate([s * weight for s, weight in zip(share, weights, strict=True)]),
-            log_prior=np.log(prior),
-            # Each class's column is contiguous, as the objective works on one at a time.
-            offset=np.asfortranarray(
-                np.concatenate([self._offset(x, z) for x, z in zip(rows, Z, strict=True)])
-            ),
-            learned=learned,
-        )
-
-    def _fixed(self, auxiliary: Any) -> bool:
-        return self.known_density and is_known(auxiliary)
-
-    def _penalty(self) -> float:
-        if self.l2 != "auto":
-            return float(self.l2)
-        return float(self.critic_.n_features) if self.anchors_ else 1.0
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags
@@ -459,10 +462,6 @@ class MDRE(BaseEstimator):
         tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.target_tags.required = True
         return tags
-
-
-def _or_ones(weight: Array | None, rows: Array) -> Array:
-    return np.ones(len(rows)) if weight is None else weight
 
 
 def _report(iteration: int, norm: float) -> None:

@@ -14,17 +14,24 @@ from sklearn.base import clone
 from .._typing import Array
 from .._validation import check_option
 from .automatic import AutoAnchor
+from .copula import CopulaAnchor
 from .elliptical import Component, mixture_log_density
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
+from .pooled import Pooled
 from .student_t import StudentTAnchor
+from .surroundings import Surroundings
 
 __all__ = [
     "AutoAnchor",
     "Component",
+    "CopulaAnchor",
     "GaussianAnchor",
     "MixtureAnchor",
+    "Pooled",
     "StudentTAnchor",
+    "Surroundings",
+    "anchor_pair",
     "fit_anchor",
     "mixture_log_density",
     "resolve_anchor",
@@ -34,6 +41,7 @@ BY_NAME = {
     "gaussian": GaussianAnchor,
     "student-t": StudentTAnchor,
     "mixture": MixtureAnchor,
+    "copula": CopulaAnchor,
     "auto": AutoAnchor,
 }
 
@@ -52,8 +60,17 @@ def resolve_anchor(spec: Any, covariance: str = "full") -> Any:
     return clone(spec, safe=False)
 
 
-def fit_anchor(anchor: Any, X: Array, weight: Array | None) -> Any:
-    """Fit an anchor, with the weights where its ``fit`` takes them."""
-    if weight is not None and "sample_weight" in inspect.signature(anchor.fit).parameters:
-        return anchor.fit(X, sample_weight=weight)
-    return anchor.fit(X)
+def anchor_pair(spec: Any) -> tuple[Any, Any]:
+    """Specifications for p and for q: one for both, or a pair."""
+    return tuple(spec) if isinstance(spec, (list, tuple)) else (spec, spec)
+
+
+def fit_anchor(
+    anchor: Any, X: Array, weight: Array | None, surroundings: Surroundings | None = None
+) -> Any:
+    """Fit an anchor, with the weights and the surroundings where its ``fit`` takes them."""
+    given: dict[str, Any] = {"sample_weight": weight, "surroundings": surroundings}
+    known = inspect.signature(anchor.fit).parameters
+    return anchor.fit(
+        X, **{name: value for name, value in given.items() if value is not None and name in known}
+    )

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from .._typing import Array
-from .elliptical import mixture_log_density
+from .copula import CopulaAnchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
+from .surroundings import Surroundings
+from .truncated import TruncatedAnchor
 
 _ROWS = 20_000
-_SIZES = (2, 3, 4, 6, 8, 12)
-_ROWS_PER_PARAMETER = 10
+_FEW_ROWS = 3000
+_SIZES = (2, 3, 4, 6, 8, 12, 16)
+_MISSES, _FEW_COLUMNS = 2, 12
+_ROWS_PER_PARAMETER = 5
+_MANY_COLUMNS = 60
 _MOST_GAIN = 10.0
+_ERRORS = 3.0
+# Over all held-out rows, in nats: less is no evidence, however regular it is.
+_LEAST_GAIN = 3.0
 
 
 class AutoAnchor(BaseEstimator):
-    """The simplest of normal, Student-t and mixtures of normals that is good enough.
+    """The simplest of several families that is good enough for the rows of a class.
 
-    Candidates come in the order of their complexity. One replaces a simpler one
-    only if it gives rows that neither has seen a higher log-density, by more
-    than two standard errors. Mixtures grow until three sizes in a row bring
-    nothing.
+    Candidates come in the order of their complexity: normal, Student-t, two or
+    three normals on a line (in one dimension: a normal that is cut off), margins
+    of any shape under a normal copula, mixtures of a growing number of normals. One replaces a simpler one only if it gives
+    rows that neither has seen a higher log-density, by more than three standard
+    errors: there are many candidates, and far from the rows they differ wildly. Mixtures grow until two sizes in a row bring nothing.
 
     Attributes
     ----------
@@ -37,40 +48,130 @@ class AutoAnchor(BaseEstimator):
         Name of the chosen candidate.
     """
 
-    def fit(self, X: Array) -> AutoAnchor:
+    def fit(
+        self,
+        X: Array,
+        sample_weight: Array | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> AutoAnchor:
         """Choose a family and fit it to the rows of X."""
+        from . import fit_anchor
+
         order = np.random.default_rng(0).permutation(len(X))[:_ROWS]
-        held, rows = X[order[: len(order) // 4]], X[order[len(order) // 4 :]]
+        cut = len(order) // 4
+        held, rows = order[:cut], order[cut:]
+        weight = None if sample_weight is None else sample_weight[rows]
+        share = np.full(cut, 1.0 / cut) if sample_weight is None else sample_weight[held]
+        share = share / share.sum()
+        held_rows, train_rows = X[held], X[rows]
         self.scores_: dict[str, float] = {}
-        best: Any = None
-        misses = 0
-        for name, candidate in self._candidates(*rows.shape):
-            density = candidate.fit(rows).score_samples(held)
-            self.scores_[name] = float(density.mean())
-            # One far outlier may cost a normal density a million nats; it counts as one row.
-            gain = np.clip(density - (0.0 if best is None else best[1]), -_MOST_GAIN, _MOST_GAIN)
-            if best is None or gain.mean() > 2.0 * gain.std() / np.sqrt(len(held)):
-                best, misses = (candidate, density, name), 0
-            elif isinstance(candidate, MixtureAnchor):
-                misses += 1
-                if misses == 3:
-                    break
-        self.anchor_, _, self.choice_ = best
-        self.anchor_.fit(X)
-        self.components_ = self.anchor_.components_
+        best: dict[str, Any] = {}
+        misses: dict[str, int] = {}
+        patience = _MISSES if X.shape[1] <= _FEW_COLUMNS else 1
+        for kind, name, candidate in self._candidates(train_rows, held_rows, surroundings):
+            if misses.get(kind, 0) >= patience:
+                continue
+            try:
+                fit_anchor(candidate, train_rows, weight, surroundings)
+            except np.linalg.LinAlgError:
+                # Rows on a plane, or few: what cannot be fitted is not chosen.
+                continue
+            found = _Found(name, candidate, candidate.score_samples(held_rows))
+            self.scores_[name] = float(share @ found.density)
+            # A family grows as long as it gets better itself, whatever leads at the moment.
+            own = best.get(kind, best.get("gaussian"))
+            if own is None or found.beats(own, share):
+                best[kind], misses[kind] = found, 0
+            else:
+                misses[kind] = misses.get(kind, 0) + 1
+        winner = best.pop("gaussian")
+        for found in best.values():
+            if found.beats(winner, share):
+                winner = found
+        self.choice_ = winner.name
+        self.anchor_ = fit_anchor(clone(winner.anchor), X, sample_weight, surroundings)
         return self
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
-        return mixture_log_density(self.components_, X)
+        return np.asarray(self.anchor_.score_samples(X))
 
-    def _candidates(self, n: int, d: int) -> list[tuple[str, Any]]:
-        out: list[tuple[str, Any]] = [("gaussian", GaussianAnchor())]
-        if n > 4 * d:
-            out.append(("student-t", StudentTAnchor()))
-        out += [
-            (f"mixture of {k}", MixtureAnchor(k))
-            for k in _SIZES
-            if n > _ROWS_PER_PARAMETER * k * (1 + 2 * d)
-        ]
-        return out
+    @property
+    def bias_(self) -> float:
+        """Bias of the log-density."""
+        return float(getattr(self.anchor_, "bias_", 0.0))
+
+    @property
+    def components_(self) -> list[Any]:
+        """The fit as a mixture of components."""
+        return list(self.anchor_.components_)
+
+    def _candidates(
+        self, X: Array, held: Array, surroundings: Surroundings | None
+    ) -> Iterator[tuple[str, str, Any]]:
+        """Kind, name and unfitted anchor of every candidate that there are rows enough for."""
+        n, d = X.shape
+        yield "gaussian", "gaussian", GaussianAnchor()
+        if n < 4 * d + 20:
+            return
+        yield "student-t", "student-t", StudentTAnchor()
+        if d == 1:
+            for edges in ("below", "above", "both"):
+                yield f"cut off {edges}", f"normal cut off {edges}", TruncatedAnchor(edges)
+        else:
+            for k in (2, 3):
+                yield "line", f"{k} normals on a line", MixtureAnchor(k, "line")
+        if n >= 200:
+            yield "columns", "copula of the columns", CopulaAnchor("columns")
+            if d > 1:
+                yield "canonical", "copula of the axes", CopulaAnchor("canonical")
+            if 1 < d <= _MANY_COLUMNS and not _round(X):
+                yield "sources", "independent sources", CopulaAnchor("independent")
+        for k in _SIZES:
+            for covariance, size in (("shared", d), ("full", 1 + d + d * (d + 1) // 2)):
+                if d == 1 and covariance == "shared":
+                    continue
+                mixture = MixtureAnchor(k, covariance)
+                enough = d <= _MANY_COLUMNS and n > _ROWS_PER_PARAMETER * k * size
+                if enough and _promising(mixture, X, held, surroundings):
+                    shape = " of one shape" if covariance == "shared" else ""
+                    yield covariance, f"{k} normals{shape}", mixture
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A fitted candidate and its log-density at the held-out rows."""
+
+    name: str
+    anchor: Any
+    density: Array
+
+    def beats(self, other: _Found, share: Array) -> bool:
+        """Whether it gives these rows a higher density than another does, beyond doubt."""
+        # One far outlier may cost a normal density a million nats; it counts as one row.
+        gain = np.clip(self.density - other.density, -_MOST_GAIN, _MOST_GAIN)
+        mean = float(share @ gain)
+        error = float(np.sqrt((share**2 * (gain - mean) ** 2).sum()))
+        return mean > max(_ERRORS * error, _LEAST_GAIN / len(gain))
+
+
+def _promising(mixture: Any, X: Array, held: Array, surroundings: Any) -> bool:
+    """Whether a mixture beats one normal when both are fitted to few rows: EM takes long."""
+    few = max(_FEW_ROWS, 50 * X.shape[1])
+    if len(X) <= 2 * few:
+        return True
+    one = GaussianAnchor().fit(X[:few]).score_samples(held)
+    try:
+        two = clone(mixture).fit(X[:few], surroundings=surroundings).score_samples(held)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.clip(two - one, -_MOST_GAIN, _MOST_GAIN).mean() > 0)
+
+
+def _round(X: Array) -> bool:
+    """Whether the fourth moment of the distance from the centre is that of a normal."""
+    n, d = X.shape
+    Z = GaussianAnchor().fit(X).component_.standard(X)
+    square = np.einsum("ij,ij->i", Z, Z)
+    excess = float(np.mean(square**2)) - d * (d + 2.0) * (n - 1.0) / (n + 1.0)
+    return abs(excess) < 4.0 * np.sqrt(8.0 * d * (d + 2.0) / n)

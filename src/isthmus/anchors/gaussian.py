@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from .._affine import clipped, moments, represented
 from .._typing import Array
-from .elliptical import Component
+from .elliptical import Component, can_correct
 
 # Anchors are fitted in coordinates in which the pooled sample has unit variance.
 _FLOOR = 1e-24
@@ -15,12 +15,14 @@ _FEW_ROWS_FLOOR = 1e-2
 
 
 class GaussianAnchor(BaseEstimator):
-    """A normal distribution fitted by moments, steady when rows are few.
+    """A normal distribution fitted by moments, with the noise of the fit taken out.
 
-    Correlations are shrunk towards zero by the share that sampling noise has in
-    them (Schäfer & Strimmer 2005): nothing where n is much larger than d
-    squared, much where it is not. Variances are not shrunk, so that a narrow
-    direction stays narrow. Far outliers are pulled in first.
+    The log-density is unbiased at every point as long as there are twice as many
+    rows as columns; see :func:`~isthmus.anchors.elliptical.noise_correction`.
+    With fewer rows, correlations are shrunk towards zero by the share that
+    sampling noise has in them (Schäfer & Strimmer 2005). Variances are not
+    shrunk, so that a narrow direction stays narrow. Far outliers are pulled in
+    first.
 
     Parameters
     ----------
@@ -29,11 +31,8 @@ class GaussianAnchor(BaseEstimator):
 
     Attributes
     ----------
-    mean_ : ndarray of shape (d,)
-    cholesky_ : ndarray of shape (d, d)
-        Lower factor of the covariance.
-    whitening_ : ndarray of shape (d, d)
-        Its inverse, transposed: ``(x - mean_) @ whitening_`` is standard normal.
+    component_ : Component
+        The fit.
     shrinkage_ : float
         Share taken off the correlations.
 
@@ -42,7 +41,7 @@ class GaussianAnchor(BaseEstimator):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(3.0, 2.0, (4000, 1))
     >>> anchor = GaussianAnchor().fit(X)
-    >>> bool(abs(anchor.mean_[0] - 3.0) < 0.2)
+    >>> bool(abs(anchor.component_.mean[0] - 3.0) < 0.2)
     True
     """
 
@@ -52,30 +51,34 @@ class GaussianAnchor(BaseEstimator):
     def fit(self, X: Array, sample_weight: Array | None = None) -> GaussianAnchor:
         """Fit location and covariance to the rows of X."""
         X = clipped(X, sample_weight)
+        d = X.shape[1]
         mean, covariance = moments(X, sample_weight)
-        self.mean_ = mean
-        self.cholesky_, self.whitening_, self.shrinkage_ = shrunk_roots(
+        size = len(X) if sample_weight is None else represented(sample_weight)
+        diagonal = self.covariance == "diagonal"
+        corrected = not diagonal and can_correct(size, d)
+        root, whitening, self.shrinkage_ = shrunk_roots(
             covariance,
-            len(X) if sample_weight is None else represented(sample_weight),
-            len(np.unique(X, axis=0)) if len(X) <= 10 * len(mean) else len(X),
-            diagonal=self.covariance == "diagonal",
+            np.inf if corrected else size,
+            len(np.unique(X, axis=0)) if len(X) <= 10 * d else len(X),
+            diagonal=diagonal,
         )
+        rows = float(size) if corrected else np.inf
+        self.component_ = Component(1.0, mean, root, whitening, rows=rows)
         return self
-
-    def whiten(self, X: Array) -> Array:
-        """Coordinates in which the fit is a standard normal."""
-        return np.asarray((X - self.mean_) @ self.whitening_)
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
-        Z = self.whiten(X)
-        constant = 0.5 * len(self.mean_) * np.log(2 * np.pi) + np.log(np.diag(self.cholesky_)).sum()
-        return np.asarray(-0.5 * np.einsum("ij,ij->i", Z, Z) - constant)
+        return self.component_.log_density(X)
+
+    @property
+    def bias_(self) -> float:
+        """Bias of the log-density, a constant; see :func:`~.elliptical.noise_correction`."""
+        return self.component_.bias
 
     @property
     def components_(self) -> list[Component]:
         """The fit as a mixture of one elliptical component."""
-        return [Component(1.0, self.mean_, self.cholesky_, self.whitening_, np.inf)]
+        return [self.component_]
 
 
 def shrunk_roots(

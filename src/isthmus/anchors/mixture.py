@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._affine import clipped
+from .._affine import clipped, represented
 from .._typing import Array
-from .._validation import check_number
-from .elliptical import Component, mixture_log_density
+from .._validation import check_number, check_option
+from .elliptical import Component, can_correct, mixture_log_density
+from .gaussian import shrunk_roots
+from .surroundings import Surroundings
 
-_FULL_COLUMNS = 12
+_ROWS = 20_000
 
 
 class MixtureAnchor(BaseEstimator):
     """A mixture of normals, by scikit-learn's EM.
 
-    Covariances are full up to 12 columns and diagonal above.
+    EM is started from k-means in the columns of the data and from a cut across
+    the direction that looks least like one normal: of those in which the class
+    is widest and in which the other class lies. The start that ends with the
+    higher likelihood is kept.
 
     Parameters
     ----------
     n_components : int
         Number of normals.
+    covariance : {"full", "shared", "line"}
+        Every normal has a covariance of its own, or all share one, which takes
+        fewer rows; or, as well, all means lie on a line in that direction, which
+        takes hardly more rows than one normal does, in any number of dimensions.
 
     Attributes
     ----------
@@ -31,37 +41,116 @@ class MixtureAnchor(BaseEstimator):
         The fit.
     """
 
-    def __init__(self, n_components: int = 4) -> None:
+    def __init__(self, n_components: int = 4, covariance: str = "full") -> None:
         self.n_components = n_components
+        self.covariance = covariance
 
-    def fit(self, X: Array) -> MixtureAnchor:
+    def fit(
+        self,
+        X: Array,
+        sample_weight: Array | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> MixtureAnchor:
         """Fit the mixture to the rows of X."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.mixture import GaussianMixture
-
         check_number(self.n_components, "n_components", low=1, integer=True)
-        full = X.shape[1] <= _FULL_COLUMNS
-        mixture = GaussianMixture(
-            min(self.n_components, len(X) // 2),
-            covariance_type="full" if full else "diag",
-            reg_covar=1e-9,
-            max_iter=300,
-            tol=1e-4,
-            random_state=0,
+        check_option(self.covariance, "covariance", ["full", "shared", "line"])
+        size = float(len(X) if sample_weight is None else represented(sample_weight))
+        X = _evenly(clipped(X, sample_weight), sample_weight)
+        # Into the columns of the data, in units of this class.
+        forward = np.eye(X.shape[1])
+        if surroundings is not None and surroundings.columns is not None:
+            forward = surroundings.columns
+        scale = (X @ forward).std(axis=0)
+        forward = forward / np.where(scale > 0, scale, 1.0)
+        back, origin = np.linalg.inv(forward), X.mean(axis=0)
+        U = (X - origin) @ forward
+        k = min(self.n_components, max(len(X) // (2 * X.shape[1] + 2), 1))
+        towards = None if surroundings is None else (surroundings.other - origin) @ forward
+        shares, means, covariances = (self._line if self.covariance == "line" else self._em)(
+            U, k, _flattest(U, towards)
         )
-        with warnings.catch_warnings():
-            # An anchor need not be at its optimum: the critic learns the rest.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            mixture.fit(clipped(X))
         self.components_ = []
-        for share, mean, covariance in zip(
-            mixture.weights_, mixture.means_, mixture.covariances_, strict=True
-        ):
-            root = np.linalg.cholesky(covariance) if full else np.diag(np.sqrt(covariance))
-            whitening = np.asarray(np.linalg.inv(root).T, dtype=np.float64)
-            self.components_.append(Component(float(share), mean, root, whitening, np.inf))
+        for share, mean, covariance in zip(shares, means, covariances, strict=True):
+            rows = size * float(share) if self.covariance == "full" else size
+            root, whitening, _ = shrunk_roots(back.T @ covariance @ back, np.inf, len(X))
+            rows = rows if can_correct(rows, len(mean)) else np.inf
+            self.components_.append(
+                Component(float(share), origin + mean @ back, root, whitening, rows=rows)
+            )
         return self
+
+    @property
+    def bias_(self) -> float:
+        """Bias of the log-density: that of the components, by their shares."""
+        return sum(part.share * part.bias for part in self.components_)
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
         return mixture_log_density(self.components_, X)
+
+    def _em(self, U: Array, k: int, direction: Array) -> tuple[Array, Array, Any]:
+        """Shares, means and covariances of the best of two starts."""
+        kind = "full" if self.covariance == "full" else "tied"
+        starts: list[Array | None] = [None]
+        if U.shape[1] > 1 and k in (2, 3):
+            rank = np.argsort(np.argsort(U @ direction, kind="stable"), kind="stable")
+            starts.append(np.array([U[rank * k // len(U) == j].mean(axis=0) for j in range(k)]))
+        best = max((_mixture(U, k, kind, start) for start in starts), key=lambda m: m.lower_bound_)
+        return (
+            best.weights_,
+            best.means_,
+            best.covariances_ if kind == "full" else [best.covariances_] * k,
+        )
+
+    def _line(self, U: Array, k: int, direction: Array) -> tuple[Array, Array, Any]:
+        """The same with all means on a line: a problem of one dimension."""
+        covariance = np.atleast_2d(np.cov(U.T, bias=True))
+        spread = np.sqrt(direction @ covariance @ direction)
+        best = _mixture((U @ direction / spread)[:, None], k, "tied", None)
+        # Rows move along this line as their projection on the direction does.
+        line = covariance @ direction / spread
+        within = covariance - (1.0 - float(best.covariances_[0, 0])) * np.outer(line, line)
+        return best.weights_, best.means_ * line, [within] * k
+
+
+def _mixture(U: Array, k: int, kind: str, means: Array | None) -> Any:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture
+
+    mixture = GaussianMixture(
+        k,
+        covariance_type=kind,
+        reg_covar=1e-6,
+        max_iter=500 if U.shape[1] == 1 else 200,
+        tol=1e-5 if U.shape[1] == 1 else 1e-4,
+        means_init=means,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        # An anchor need not be at its optimum: the critic learns the rest.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture.fit(U)
+
+
+def _flattest(U: Array, towards: Array | None) -> Array:
+    """Whichever of two directions looks least like one normal."""
+    covariance = np.atleast_2d(np.cov(U.T))
+    directions = [np.linalg.eigh(covariance)[1][:, -1]]
+    if towards is not None and towards.any():
+        # Where a linear classifier would look for the other class.
+        directions.append(np.linalg.lstsq(covariance, towards)[0])
+    return min(directions, key=lambda v: _kurtosis(U @ v))
+
+
+def _kurtosis(x: Array) -> float:
+    z = (x - x.mean()) / x.std()
+    return float(np.mean(z**4))
+
+
+def _evenly(X: Array, weight: Array | None) -> Array:
+    """At most so many rows, in proportion to their weights, without a random draw."""
+    if weight is None:
+        return X[:: -(-len(X) // _ROWS)]
+    cumulative = np.cumsum(weight)
+    levels = (np.arange(min(len(X), _ROWS)) + 0.5) / min(len(X), _ROWS) * cumulative[-1]
+    return X[np.searchsorted(cumulative, levels)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 
 from .._affine import clipped, moments, represented
 from .._typing import Array
-from .elliptical import Component, elliptical_log_density, mixture_log_density
+from .elliptical import Component, can_correct, elliptical_log_density
 from .gaussian import shrunk_roots
 
 _MAX_STEPS = 200
@@ -20,14 +22,14 @@ class StudentTAnchor(BaseEstimator):
 
     Location and scale matrix follow the EM algorithm in its parameter-expanded
     form (Kent, Tyler & Vardi 1994), which takes few steps; the degrees of
-    freedom are maximised over in every step. Where rows are few, correlations are
-    shrunk as in :class:`GaussianAnchor`.
+    freedom are maximised over in every step. The noise of the fit is taken out as
+    in :class:`GaussianAnchor`.
 
     Attributes
     ----------
     df_ : float
         Degrees of freedom.
-    components_ : list of Component
+    component_ : Component
         The fit.
 
     Examples
@@ -42,10 +44,7 @@ class StudentTAnchor(BaseEstimator):
         """Fit location, scale matrix and degrees of freedom to the rows of X."""
         n, d = X.shape
         size: float = n if sample_weight is None else represented(sample_weight)
-        if size >= 5 * d:
-            # Shrinkage towards no correlation is for want of rows. The axes follow moments, which
-            # heavy tails make noisy, so that correlations along them are real.
-            size = np.inf
+        corrected = can_correct(size, d)
         share = (
             np.full(n, 1.0 / n) if sample_weight is None else sample_weight / sample_weight.sum()
         )
@@ -53,7 +52,7 @@ class StudentTAnchor(BaseEstimator):
         mean, covariance = moments(clipped(X, sample_weight), sample_weight)
         last = -np.inf
         for _ in range(_MAX_STEPS):
-            root, whitening, _ = shrunk_roots(covariance, size, distinct)
+            root, whitening, _ = shrunk_roots(covariance, np.inf if corrected else size, distinct)
             Z = (X - mean) @ whitening
             square = np.einsum("ij,ij->i", Z, Z)
             df, density = _best_df(square, d, share)
@@ -68,12 +67,22 @@ class StudentTAnchor(BaseEstimator):
             D = X - mean
             covariance = (D * weight[:, None]).T @ D
         self.df_ = found.df
-        self.components_ = [found]
+        self.component_ = replace(found, rows=float(size) if corrected else np.inf)
         return self
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
-        return mixture_log_density(self.components_, X)
+        return self.component_.log_density(X)
+
+    @property
+    def bias_(self) -> float:
+        """Bias of the log-density, a constant; see :func:`~.elliptical.noise_correction`."""
+        return self.component_.bias
+
+    @property
+    def components_(self) -> list[Component]:
+        """The fit as a mixture of one elliptical component."""
+        return [self.component_]
 
 
 def _best_df(square: Array, d: int, share: Array) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from ._rows import draw_rows
 
 _FEW_VALUES = 50
 _REPEATS = 10
+_ATOM = 0.05
 
 
 class ValueTable:
@@ -51,3 +52,12 @@ def few_values(p: Array, q: Array, weight_p: Array | None, weight_q: Array | Non
         return np.zeros(len(values), dtype=bool)
     # A constant column goes with the others, unless these are constant too.
     return few | (values == 1) if (few | (values == 1)).all() else few
+
+
+def has_atoms(p: Array, q: Array) -> bool:
+    """Whether a column that varies takes one value in more than a twentieth of the rows."""
+    for column in np.concatenate([p, q]).T:
+        counts = np.unique(column, return_counts=True)[1]
+        if len(counts) > 1 and counts.max() > _ATOM * len(column):
+            return True
+    return False

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._affine import canonical_map, clipped
+from .._affine import clipped
+from .._coordinates import Coordinates, fit_coordinates
 from .._typing import Array
 from .._validation import check_number
-from ..anchors import Component, fit_anchor, mixture_log_density, resolve_anchor
+from ..anchors import Component, anchor_pair, fit_anchor, mixture_log_density, resolve_anchor
 from ..anchors.elliptical import elliptical_log_density
 from ._discrete import ValueTable, few_values
 
@@ -36,9 +37,13 @@ class Bridge(BaseEstimator):
     ----------
     wide : float in (0, 1)
         Share of the wide component; p and q have equal parts of the rest.
-    anchor : str or anchor
-        What is fitted to p and to q before its tails are made heavier, by a name
-        that :class:`MDRE` takes or an object with ``components_``.
+    anchor : str, anchor or pair of these
+        What is fitted to p and to q before its tails are made heavier: a name
+        that :class:`MDRE` takes or an object with ``components_``. By default those
+        of the estimator, or normals.
+    maps : str, list of str or None
+        Shared column maps, as in :class:`MDRE`: the mixture lives in the
+        coordinates behind them.
 
     Attributes
     ----------
@@ -48,21 +53,22 @@ class Bridge(BaseEstimator):
         Which columns are of few values.
     """
 
-    def __init__(self, wide: float = 0.2, anchor: Any = "gaussian") -> None:
+    def __init__(self, wide: float = 0.2, anchor: Any = None, maps: Any = None) -> None:
         self.wide = wide
         self.anchor = anchor
+        self.maps = maps
 
     def fit(
         self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
     ) -> Bridge:
         """Fit the components to the samples."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
-        self.discrete_ = few_values(p, q, weight_p, weight_q)
-        if self.discrete_.any():
-            self.table_ = ValueTable(p[:, self.discrete_], q[:, self.discrete_], weight_p, weight_q)
-            p, q = p[:, ~self.discrete_], q[:, ~self.discrete_]
-        if not self.discrete_.all():
-            self._fit_components(p, q, weight_p, weight_q)
+        discrete = few_values(p, q, weight_p, weight_q)
+        if discrete.any():
+            self.table_ = ValueTable(p[:, discrete], q[:, discrete], weight_p, weight_q)
+        if not discrete.all():
+            self._fit_components(p[:, ~discrete], q[:, ~discrete], weight_p, weight_q)
+        self.discrete_ = discrete
         return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
@@ -86,19 +92,45 @@ class Bridge(BaseEstimator):
     def _fit_components(
         self, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None
     ) -> None:
-        self.map_ = canonical_map(p, q, weight_p, weight_q, warn=False)
-        self.log_volume_ = self.map_.log_det
-        d = self.map_.forward.shape[1]
+        where = fit_coordinates(p, q, weight_p, weight_q, maps=self.maps, warn=False)
+        Z = where(p), where(q)
+        anchors = [
+            fit_anchor(resolve_anchor(spec), Z[c], weight, where.surroundings(Z[1 - c]))
+            for c, (spec, weight) in enumerate(
+                zip(anchor_pair(self.anchor or "gaussian"), (weight_p, weight_q), strict=True)
+            )
+        ]
+        self.place(where, anchors, Z, (weight_p, weight_q))
+
+    def place(
+        self, where: Coordinates, anchors: Sequence[Any], Z: Sequence[Array], weights: Sequence[Any]
+    ) -> Bridge:
+        """Put the components on fitted anchors of p and q.
+
+        Parameters
+        ----------
+        where : Coordinates
+            Those that the anchors live in.
+        anchors : pair of fitted anchors with ``components_``
+        Z : pair of ndarray
+            Rows of p and of q in these coordinates.
+        weights : pair of ndarray or None
+            Their weights.
+        """
+        check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
+        self.where_ = where
+        d = Z[0].shape[1]
+        self.discrete_ = np.zeros(len(where.affine.centre), dtype=bool)
         share = 0.5 * (1.0 - self.wide)
-        self.components_: list[list[Component]] = []
-        for rows, weight in ((p, weight_p), (q, weight_q)):
-            Z = self.map_(rows)
-            fit = fit_anchor(resolve_anchor(self.anchor), Z, weight)
-            self.components_.append(_heavier(fit.components_, Z, weight, share))
+        self.components_: list[list[Any]] = [
+            _heavier(anchor.components_, rows, weight, share)
+            for anchor, rows, weight in zip(anchors, Z, weights, strict=True)
+        ]
         identity = np.eye(d)
         self.components_.append(
             [Component(self.wide, np.zeros(d), identity, identity, _wide_df(d))]
         )
+        return self
 
     def _sample_components(self, n: int, rng: np.random.Generator) -> Array:
         counts = [np.floor([n * c.share for c in part]).astype(int) for part in self.components_]
@@ -110,34 +142,31 @@ class Bridge(BaseEstimator):
         for part, count, seed in zip(self.components_, counts, (shared, shared, own), strict=True):
             for k, (component, size) in enumerate(zip(part, count, strict=True)):
                 rows.append(component.sample(size, np.random.default_rng([seed, k])))
-        return self.map_.inverse(np.concatenate(rows))
+        return self.where_.inverse(np.concatenate(rows))
 
     def _components_log_density(self, x: Array) -> Array:
         every = [component for part in self.components_ for component in part]
-        return mixture_log_density(every, self.map_(x)) + self.log_volume_
+        return mixture_log_density(every, self.where_(x)) + self.where_.log_volume(x)
 
 
 def _wide_df(d: int) -> float:
-    """Degrees of freedom of the wide component: a Cauchy in few dimensions.
+    """Degrees of freedom of the wide component: few in few dimensions.
 
-    In many, rows thousands of times further out than the samples join nothing;
-    they only make every quadratic function of x enormous there.
+    Rows thousands of times further out than the samples join nothing; they only
+    make every quadratic function of x enormous there.
     """
-    return min(max(0.5 * d, 1.0), _MOST_DF)
+    return min(max(0.5 * d, 3.0), _MOST_DF)
 
 
-def _heavier(
-    components: list[Component], Z: Array, weight: Array | None, share: float
-) -> list[Component]:
+def _heavier(components: Sequence[Any], Z: Array, weight: Array | None, share: float) -> list[Any]:
     """The components with heavier tails: m must reach further out than the sample."""
     out = []
     for component in components:
         df = component.df
         if np.isinf(df) and len(components) == 1:
-            W = (clipped(Z, weight) - component.mean) @ component.whitening
-            df = _degrees_of_freedom(W, weight)
+            df = _degrees_of_freedom(component.standard(clipped(Z, weight)), weight)
         heavy = min(max(0.5 * df, _LEAST_DF), _MOST_DF)
-        out.append(replace(component, df=heavy, share=share * component.share))
+        out.append(component.exact(share * component.share, heavy))
     return out
 
 

@@ -120,3 +120,30 @@ def delta_std_error(
 
 def _shares(term: Array, weight: Array | None) -> Array:
     return np.full(len(term), 1.0 / len(term)) if weight is None else weight / weight.sum()
+
+
+def has_influence(model: Any) -> bool:
+    """Whether every row's influence on a fitted model is known in closed form."""
+    from ..anchors import GaussianAnchor
+
+    anchors = getattr(model, "anchors_", None)
+    return anchors is not None and all(isinstance(one, GaussianAnchor) for one in anchors)
+
+
+def jackknife_std_error(without: Array, level: float) -> float:
+    """Standard error of a fit from what leaving out each of a few groups of rows does.
+
+    Parameters
+    ----------
+    without : ndarray of shape (groups,)
+        The functional, evaluated on all rows, of the fit without each group.
+    level : float
+        Level of the interval that it is for: a variance from few groups is itself
+        uncertain, as Student's t distribution knows.
+    """
+    from scipy.stats import norm, t
+
+    groups = len(without)
+    error = np.sqrt((groups - 1.0) / groups * ((without - without.mean()) ** 2).sum())
+    tail = 0.5 + 0.5 * level
+    return float(error * t.ppf(tail, groups - 1) / norm.ppf(tail))

@@ -1,0 +1,147 @@
+"""The copula anchor: for margins of any shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._typing import Array
+from .._validation import check_option
+from ..maps import QuantileMap
+from .elliptical import Component
+from .gaussian import GaussianAnchor
+from .surroundings import Surroundings
+
+_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class WarpedComponent:
+    """An elliptical component behind a map of every column: the interface of ``Component``.
+
+    Attributes
+    ----------
+    base : Component
+        The component behind the maps.
+    columns : ndarray of shape (d, d)
+        Matrix from the rows to the columns that are mapped.
+    margins : sequence of QuantileMap
+        The map of every column.
+    """
+
+    base: Component
+    columns: Array
+    margins: Sequence[QuantileMap]
+
+    @property
+    def share(self) -> float:
+        """Share of the mixture."""
+        return self.base.share
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom behind the maps."""
+        return self.base.df
+
+    @property
+    def bias(self) -> float:
+        """Bias of the log-density behind the maps."""
+        return self.base.bias
+
+    def standard(self, X: Array) -> Array:
+        """Coordinates in which the distribution is standard."""
+        return self.base.standard(self._scores(X @ self.columns))
+
+    def log_density(self, X: Array) -> Array:
+        """Log-density of every row, without the share."""
+        U = X @ self.columns
+        out = self.base.log_density(self._scores(U)) + np.linalg.slogdet(self.columns)[1]
+        for margin, u in zip(self.margins, U.T, strict=True):
+            out += margin.log_derivative(u)
+        return np.asarray(out)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw n rows."""
+        V = self.base.sample(n, rng)
+        U = np.column_stack([m.inverse(v) for m, v in zip(self.margins, V.T, strict=True)])
+        return np.asarray(U @ np.linalg.inv(self.columns))
+
+    def exact(self, share: float, df: float) -> WarpedComponent:
+        """Return the distribution itself, with another share and tail, to draw from."""
+        return replace(self, base=self.base.exact(share, df))
+
+    def _scores(self, U: Array) -> Array:
+        return np.column_stack([m(u) for m, u in zip(self.margins, U.T, strict=True)])
+
+
+class CopulaAnchor(BaseEstimator):
+    """Margins of any shape, joined by a normal copula.
+
+    Every column is brought to normal scores by a smoothed quantile map; a
+    normal distribution is fitted to the scores.
+
+    Parameters
+    ----------
+    axes : {"columns", "canonical", "independent"}
+        Which margins: those of the columns of the data, those of the
+        estimator's coordinates, or those of the independent sources that the
+        columns are mixtures of, by scikit-learn's FastICA.
+
+    Attributes
+    ----------
+    component_ : WarpedComponent
+        The fit.
+    """
+
+    def __init__(self, axes: str = "columns") -> None:
+        self.axes = axes
+
+    def fit(
+        self,
+        X: Array,
+        sample_weight: Array | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> CopulaAnchor:
+        """Fit margins and copula to the rows of X."""
+        check_option(self.axes, "axes", ["columns", "canonical", "independent"])
+        columns = np.eye(X.shape[1])
+        if self.axes == "independent":
+            columns = _sources(X)
+        elif self.axes == "columns" and surroundings is not None:
+            columns = columns if surroundings.columns is None else surroundings.columns
+        margins = [QuantileMap().fit(u, sample_weight) for u in (X @ columns).T]
+        scores = np.column_stack([m(u) for m, u in zip(margins, (X @ columns).T, strict=True)])
+        base = GaussianAnchor().fit(scores, sample_weight).component_
+        self.component_ = WarpedComponent(base, columns, margins)
+        return self
+
+    def score_samples(self, X: Array) -> Array:
+        """Log-density of every row, shape (n,)."""
+        return self.component_.log_density(X)
+
+    @property
+    def bias_(self) -> float:
+        """Bias of the log-density, a constant; see :func:`~.elliptical.noise_correction`."""
+        return self.component_.bias
+
+    @property
+    def components_(self) -> list[WarpedComponent]:
+        """The fit as a mixture of one component."""
+        return [self.component_]
+
+
+def _sources(X: Array) -> Array:
+    """Matrix that takes rows apart into independent sources."""
+    from sklearn.decomposition import FastICA
+    from sklearn.exceptions import ConvergenceWarning
+
+    ica = FastICA(whiten="unit-variance", max_iter=60, tol=1e-3, random_state=0)
+    with warnings.catch_warnings():
+        # Where there are no sources there is nothing to converge to; any axes will do.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ica.fit(X[:: -(-len(X) // _ROWS)])
+    return np.asarray(ica.components_.T)

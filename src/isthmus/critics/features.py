@@ -1,0 +1,137 @@
+"""Critics that are given by their features alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._typing import Array
+from .quadratic import Frame
+
+_PIECE_BYTES = 2_000_000
+
+
+class FeatureCritic(BaseEstimator):
+    """Critic h_c(x) = a_c + theta_c' phi_c(x) with features phi_c that a subclass gives.
+
+    A subclass writes :meth:`basis`, and :meth:`prepare` if there is something to
+    work out once the frames are known. The constant and everything else that the
+    estimator asks for are here. Features should have about zero mean and unit
+    variance under the normal of their class's frame, so that the penalty means
+    the same for all of them.
+
+    Attributes
+    ----------
+    frames_ : list of Frame
+        Where the learned classes lie.
+    dim_ : int
+        Number of coordinates.
+    n_features : int
+        Number of features of a class, with the constant.
+    n_parameters : int
+
+    Examples
+    --------
+    A critic with absolute values, complete:
+
+    >>> import numpy as np, isthmus
+    >>> from isthmus.critics import FeatureCritic, Quadratic, Sum
+    >>> class Absolute(FeatureCritic):
+    ...     def basis(self, X):
+    ...         return [np.abs((X - f.centre) @ f.whiten) - 0.8 for f in self.frames_]
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.laplace(size=2000), rng.normal(1, 1, 2000))
+    >>> mdre = isthmus.MDRE(critic=Sum([Quadratic(), Absolute()]), random_state=0).fit(X, y)
+    >>> mdre.critic_.n_features
+    4
+    """
+
+    coordinates: str = "canonical"
+    covariance: str = "full"
+
+    def basis(self, X: Array) -> Sequence[Array]:
+        """Features of every learned class without the constant, each of shape (n, k)."""
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        """Work out what :meth:`basis` needs from ``frames_``; nothing by default."""
+
+    def bind(self, frames: Sequence[Frame]) -> Self:
+        """Return a copy that is tied to the frames of the learned classes."""
+        bound = copy(self)
+        bound.frames_ = list(frames)
+        bound.dim_ = len(bound.frames_[0].centre)
+        bound.prepare()
+        bound.n_features = 1 + bound.basis(bound.frames_[0].centre[None])[0].shape[1]
+        bound.n_parameters = bound.n_features * len(bound.frames_)
+        return bound
+
+    def expand(self, theta: Array) -> Any:
+        """Parameters of each class in a row."""
+        return theta.reshape(len(self.frames_), self.n_features)
+
+    def values(self, raw: Any, X: Array) -> Array:
+        """Critic of every learned class, shape (n, classes)."""
+        out = np.empty((len(self.frames_), len(X))).T
+        for rows in self._pieces(X):
+            for c, phi in enumerate(self.basis(X[rows])):
+                out[rows, c] = phi @ raw[c, 1:]
+        out += raw[:, 0]
+        return out
+
+    def accumulator(self) -> Any:
+        """Zero moments, to which :meth:`accumulate` adds."""
+        return np.zeros((len(self.frames_), self.n_features))
+
+    def accumulate(self, total: Any, R: Array, X: Array) -> None:
+        """Add the moments ``sum_i R_ic phi_c(x_i)`` of a chunk of rows."""
+        for rows in self._pieces(X):
+            for c, phi in enumerate(self.basis(X[rows])):
+                total[c, 1:] += R[rows, c] @ phi
+        total[:, 0] += R.sum(axis=0)
+
+    def contract(self, total: Any) -> Array:
+        """Turn accumulated moments into a gradient: the transpose of :meth:`expand`."""
+        return np.asarray(total.ravel())
+
+    def features(self, X: Array) -> list[Array]:
+        """Features of every learned class, each of shape (n, n_features)."""
+        return [np.hstack([np.ones((len(X), 1)), phi]) for phi in self.basis(X)]
+
+    def normal_start(self) -> Array:
+        """Zero: which features make up a normal distribution is not known here."""
+        return np.zeros(self.n_parameters)
+
+    def _pieces(self, X: Array) -> Iterator[slice]:
+        """Slices of rows of X, so few at a time that their features stay in the cache."""
+        rows = max(64, _PIECE_BYTES // (8 * self.n_features))
+        return (slice(begin, begin + rows) for begin in range(0, len(X), rows))
+
+
+def standardising(columns: Array, n_given: int, weight: Array) -> Array:
+    """Coefficients of features that the given columns do not explain.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, m)
+        Functions at the nodes of a quadrature. The first is the constant.
+    n_given : int
+        How many of the first columns to make the others orthogonal to.
+    weight : ndarray of shape (n,)
+        Weights of the nodes, up to a factor.
+
+    Returns
+    -------
+    ndarray of shape (m, m - n_given)
+        ``columns @ result`` has mean zero and unit variance, and is orthogonal to the
+        given columns.
+    """
+    root = np.sqrt(weight / weight.sum())[:, None]
+    given, rest = np.split(root * columns, [n_given], axis=1)
+    explained = np.linalg.lstsq(given, rest, rcond=None)[0]
+    sd = np.linalg.norm(rest - given @ explained, axis=0)
+    return np.asarray(np.vstack([-explained, np.eye(len(sd))]) / sd)

@@ -1,0 +1,121 @@
+"""Critics added up."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._typing import Array
+from .quadratic import Frame
+
+
+class Sum(BaseEstimator):
+    """Sum of critics, which is convex as they are: the features of all, with one constant.
+
+    Parameters
+    ----------
+    parts : sequence of critics
+        Any critics that are linear in their parameters. The first is the one that
+        starts from the normal of each class when there is no anchor: put the
+        quadratic first.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.critics import Quadratic, Radial, Sum
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.standard_t(3, 4000), rng.normal(0, 2, 4000))
+    >>> heavy = isthmus.MDRE(critic=Sum([Quadratic(), Radial()]), random_state=0).fit(X, y)
+    >>> plain = isthmus.MDRE(random_state=0).fit(X, y)
+    >>> heavy.solution_.value < plain.solution_.value
+    True
+    """
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+
+    @property
+    def coordinates(self) -> str:
+        """Those of the columns if a part asks for them, canonical ones otherwise."""
+        return "columns" if self._any("coordinates", "columns") else "canonical"
+
+    @property
+    def covariance(self) -> str:
+        """Diagonal if a part asks for it, full otherwise."""
+        return "diagonal" if self._any("covariance", "diagonal") else "full"
+
+    def place(self, rows: Sequence[Array], rng: np.random.Generator) -> Sum:
+        """Place the parts that want to see rows; see :meth:`Bumps.place`."""
+        return Sum(
+            [part.place(rows, rng) if hasattr(part, "place") else part for part in self.parts]
+        )
+
+    def bind(self, frames: Sequence[Frame]) -> Sum:
+        """Return a copy that is tied to the frames of the learned classes."""
+        bound = copy(self)
+        bound.parts_ = [part.bind(frames) for part in self.parts]
+        # The first feature of each part is the constant; that of the first part serves all.
+        sizes = [part.n_features - 1 for part in bound.parts_]
+        edges = 1 + np.cumsum([0, *sizes])
+        bound.blocks_ = [slice(a, b) for a, b in itertools.pairwise(edges)]
+        bound.n_classes_ = len(frames)
+        bound.n_features = 1 + sum(sizes)
+        bound.n_parameters = bound.n_features * bound.n_classes_
+        return bound
+
+    def expand(self, theta: Array) -> list[Any]:
+        """Every part's own expansion of its parameters."""
+        theta = theta.reshape(self.n_classes_, self.n_features)
+        constant = theta[:, :1]
+        out = []
+        for part, block in zip(self.parts_, self.blocks_, strict=True):
+            out.append(part.expand(np.hstack([constant, theta[:, block]]).ravel()))
+            constant = np.zeros_like(constant)
+        return out
+
+    def values(self, raw: list[Any], X: Array) -> Array:
+        """Critic of every learned class, shape (n, classes)."""
+        out = self.parts_[0].values(raw[0], X)
+        for part, expanded in zip(self.parts_[1:], raw[1:], strict=True):
+            out += part.values(expanded, X)
+        return np.asarray(out)
+
+    def accumulator(self) -> list[Any]:
+        """Zero moments of every part."""
+        return [part.accumulator() for part in self.parts_]
+
+    def accumulate(self, total: list[Any], R: Array, X: Array) -> None:
+        """Add every part's moments of a chunk of rows."""
+        for part, moments in zip(self.parts_, total, strict=True):
+            part.accumulate(moments, R, X)
+
+    def contract(self, total: list[Any]) -> Array:
+        """Turn accumulated moments into a gradient: the transpose of :meth:`expand`."""
+        gradients = [
+            part.contract(moments).reshape(self.n_classes_, -1)
+            for part, moments in zip(self.parts_, total, strict=True)
+        ]
+        return np.hstack([gradients[0], *(part[:, 1:] for part in gradients[1:])]).ravel()
+
+    def features(self, X: Array) -> list[Array]:
+        """Features of every learned class, each of shape (n, n_features)."""
+        by_part = [part.features(X) for part in self.parts_]
+        return [
+            np.hstack([first, *(part[:, 1:] for part in rest)])
+            for first, *rest in zip(*by_part, strict=True)
+        ]
+
+    def normal_start(self) -> Array:
+        """The first part's start, and zero for the others."""
+        out = np.zeros((self.n_classes_, self.n_features))
+        start = self.parts_[0].normal_start().reshape(self.n_classes_, -1)
+        out[:, : start.shape[1]] = start
+        return out.ravel()
+
+    def _any(self, name: str, value: str) -> bool:
+        return any(getattr(part, name) == value for part in self.parts)

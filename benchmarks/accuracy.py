@@ -303,7 +303,7 @@ def show(name: str, results: list[Found]) -> None:
 
 
 def chosen_tasks(arguments: Any) -> dict[str, list[Found]]:
-    """Tasks of every set. Printed variants of Table 3's rows run only when named."""
+    """Tasks of every set."""
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     out = {}
     for name in SETS if "all" in arguments.sets else arguments.sets:
@@ -311,8 +311,7 @@ def chosen_tasks(arguments: Any) -> dict[str, list[Found]]:
         names = [
             each
             for each in problems.names(SETS[name].prefix)
-            if each in arguments.problems
-            or (not arguments.problems and not each.endswith("-as-printed"))
+            if not arguments.problems or each in arguments.problems
         ]
         out[name] = [
             {"problem": each, "rows": rows, "seed": seed, "paper": arguments.paper}

@@ -16,7 +16,14 @@ from ._parts import check_subspace, class_prior, draw_count, draw_rows_of
 from ._random import Seeds
 from ._sample import LabelledSample
 from ._typing import Array
-from .anchors import GaussianAnchor, Pooled, anchor_pair, fit_anchor, resolve_anchor
+from .anchors import (
+    GaussianAnchor,
+    Pooled,
+    anchor_pair,
+    fit_anchor,
+    mixed_anchor,
+    resolve_anchor,
+)
 from .auxiliaries import Bridge, fit_auxiliary, is_known, resolve_auxiliaries
 from .auxiliaries._discrete import few_values
 from .critics import Frame
@@ -79,7 +86,7 @@ class Setup:
 
         # 2. Anchors of p and q, which the default auxiliary is placed on.
         self.anchors = _anchors(settings["anchor"], Z, weights, self.where)
-        self.auxiliaries = []
+        self.auxiliaries: list[Any] = []
         for auxiliary in resolve_auxiliaries(settings["auxiliaries"], p.shape[1], names):
             if isinstance(auxiliary, Bridge) and self._carries(auxiliary):
                 auxiliary.place(self.where, self.anchors, Z, weights)
@@ -112,7 +119,8 @@ class Setup:
             spec = anchor_pair(self._settings["anchor"])[0]
             spec = spec.anchor if isinstance(spec, Pooled) else spec
             for c in self.learned[2:]:
-                self.anchors.append(fit_anchor(resolve_anchor(spec), Z[c], mass[c]))
+                own = mixed_anchor(self.auxiliaries[c - 2], self.where, self.anchors)
+                self.anchors.append(own or fit_anchor(resolve_anchor(spec), Z[c], mass[c]))
         return Classes(rows, Z, mass)
 
     @cached_property
@@ -183,7 +191,7 @@ class Setup:
         return self.known and is_known(auxiliary)
 
     def _carries(self, bridge: Bridge) -> bool:
-        """Whether the anchors can carry the bridge: known components, and no column of few values."""
+        """Whether the anchors can carry the bridge: components, and no column of few values."""
         return (
             bridge.anchor is None
             and len(self.anchors) > 1
@@ -207,17 +215,18 @@ class HeldOut:
     Parameters
     ----------
     setup : Setup
-    p, q : ndarray
-        Held-out rows.
+    rows : pair of ndarray
+        Held-out rows of p and q.
     weights : pair of ndarray or None
-    rng : Seeds
+    seeds : Seeds
         For fresh draws of the auxiliaries.
     """
 
     def __init__(
-        self, setup: Setup, p: Array, q: Array, weights: tuple[Any, Any], seeds: Seeds
+        self, setup: Setup, rows: Sequence[Array], weights: Sequence[Any], seeds: Seeds
     ) -> None:
         self.setup = setup
+        p, q = rows
         parts = [p, q]
         mass = [_or_ones(w, part) for w, part in zip(weights, parts, strict=True)]
         for name, auxiliary in zip(setup.class_names[2:], setup.auxiliaries, strict=True):
@@ -233,16 +242,20 @@ class HeldOut:
         self.offset = [setup.offset(x, z) for x, z in zip(parts, self.Z, strict=True)]
         self.share = [weight / weight.sum() for weight in mass]
 
-    def score(self, critic: Any = None, theta: Array | None = None) -> Score:
-        """Log-probability of the true class at every row."""
+    def score(
+        self, critic: Any = None, theta: Array | None = None, classes: Sequence[int] | None = None
+    ) -> Score:
+        """Log-probability of the true class at every row, among all classes or some."""
         raw = None if critic is None or theta is None else critic.expand(theta)
+        kept = list(range(len(self.Z))) if classes is None else list(classes)
         terms = []
-        for c, (Z, offset) in enumerate(zip(self.Z, self.offset, strict=True)):
-            logits = offset + np.log(self.setup.prior)
+        for place, c in enumerate(kept):
+            logits = self.offset[c] + np.log(self.setup.prior)
             if raw is not None:
-                logits[:, self.setup.learned] += critic.values(raw, Z)
-            terms.append(log_softmax(logits, axis=1)[:, c])
-        return Score(terms, self.share, self.setup.prior)
+                logits[:, self.setup.learned] += critic.values(raw, self.Z[c])
+            terms.append(log_softmax(logits[:, kept], axis=1)[:, place])
+        prior = self.setup.prior[kept]
+        return Score(terms, [self.share[c] for c in kept], prior / prior.sum())
 
 
 class Score:

@@ -16,10 +16,13 @@ from ._validation import check_number
 from .diagnostics import (
     Check,
     check_accuracy,
+    check_anchors,
+    check_bridge,
     check_convergence,
     check_effective_size,
     check_flexibility,
     check_normalisation,
+    check_rising,
     check_support,
 )
 from .diagnostics.checks import COVERED
@@ -192,6 +195,13 @@ class Comparison:
             checks["support"] = check_support(p, q)
             if self.weight_p is None and self.weight_q is None:
                 checks["flexibility"] = check_flexibility(p, q, self.log_ratio_p, self.log_ratio_q)
+        selection = getattr(model, "selection_", None)
+        if selection is not None and selection.by_anchor:
+            checks["anchors"] = check_anchors(selection.by_anchor)
+        if selection is not None and selection.trials:
+            checks["rising"] = check_rising(selection.rising)
+        if hasattr(model, "objective_") and model.auxiliaries_:
+            checks["bridge"] = check_bridge(self._nearest(), np.isfinite(model.l2_))
         return MappingProxyType(checks)
 
     @property
@@ -266,12 +276,32 @@ class Comparison:
             most = -1.0
             for name, auxiliary in zip(self.estimator.class_names_[2:], auxiliaries, strict=True):
                 rows = np.asarray(auxiliary.sample(_FRESH_ROWS, Seeds(0)(name)))
-                candidate = self.estimator.log_ratio(rows, top, name)
+                # As densities, before the constant that makes log-ratios unbiased.
+                candidate = self.estimator.log_ratio(rows, top, name) + self._bias(top, name)
                 size = float(effective_sample_size(candidate))
                 if size > most:
                     most, terms, weight = size, candidate, None
                     what, how = f"E_{name}[{top}/{name}]", f"rows of {name}"
         return check_normalisation(terms, weight, what, how)
+
+    def _bias(self, top: str, bottom: str) -> float:
+        bias = getattr(self.estimator._setup, "bias", np.zeros(len(self.estimator.class_names_)))
+        top_bias, bottom_bias = (bias[self.estimator.class_names_.index(c)] for c in (top, bottom))
+        return float(top_bias - bottom_bias)
+
+    def _nearest(self) -> dict[str, float]:
+        """For p and for q, how surely the auxiliary nearest to it is told from it."""
+        model, out = self.estimator, {"p": 1.0, "q": 1.0}
+        classes = model._setup.classes
+        for name in out:
+            c = model.class_names_.index(name)
+            own = classes.rows[c][:_FRESH_ROWS]
+            for k, other in enumerate(model.class_names_[2:], 2):
+                rows = classes.rows[k][:: -(-len(classes.rows[k]) // _FRESH_ROWS)]
+                right = np.mean(model.log_ratio(own, name, other) > 0)
+                right += np.mean(model.log_ratio(rows, name, other) < 0)
+                out[name] = min(out[name], 0.5 * float(right))
+        return out
 
     def _reach(self, top: str) -> float:
         """Share of the rows of one sample whose ratio the other sample attains too."""

@@ -190,9 +190,8 @@ class MDRE(BaseEstimator):
         auxiliaries = load(problem).auxiliaries
         if not auxiliaries:
             raise ValueError(f"problem must be one of the paper's; received {problem!r}.")
-        settings = {"critic": "quadratic", "anchor": None, "maps": None, "l2": 0.0}
-        settings |= {"known_density": False, "prior": "uniform", **parameters}
-        return cls(auxiliaries, **settings)
+        paper: dict[str, Any] = {"critic": "quadratic", "anchor": None, "maps": None, "l2": 0.0}
+        return cls(auxiliaries, **{**paper, "known_density": False, **parameters})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, start: Solution | None = None) -> MDRE:
         """Fit the classifier.
@@ -236,13 +235,13 @@ class MDRE(BaseEstimator):
         critic = settings["critic"]
         critic = CRITICS[critic] if isinstance(critic, str) else critic
         if is_classifier(critic):
-            self._setup = ClassifierSetup(critic, p, q, tuple(weights), settings, seeds, names)
+            self._setup: Any = ClassifierSetup(critic, p, q, tuple(weights), settings, seeds, names)
             self.auxiliaries_, self.class_names_ = self._setup.auxiliaries, self._setup.class_names
             self.log_prior_ = np.log(self._setup.prior)
             return
 
         # 2. Coordinates, anchors, auxiliaries: rows of every class with all that is known of them.
-        self._setup = setup = Setup(
+        setup = Setup(
             p,
             q,
             tuple(weights),
@@ -252,6 +251,7 @@ class MDRE(BaseEstimator):
             seeds=seeds,
             names=names,
         )
+        self._setup = setup
         self.map_, self.anchors_ = setup.where, setup.anchors
         self.auxiliaries_, self.class_names_ = setup.auxiliaries, setup.class_names
         self.log_prior_ = np.log(setup.prior)

@@ -26,6 +26,7 @@ from ._typing import Array
 from .anchors import AutoAnchor, Pooled, anchor_pair, fit_anchor, resolve_anchor
 from .auxiliaries import Bridge
 from .auxiliaries._discrete import has_atoms
+from .auxiliaries.chain import Link, build_chain
 from .critics import Bumps, Quadratic, Radial, Splines, Sum
 from .critics.classifier import is_classifier
 from .maps import SharedMaps
@@ -34,6 +35,7 @@ from .objective import Objective
 LEAST_ROWS = 200
 """Rows of each sample below which none are held out, and "auto" is a rule."""
 
+_CHOICES = ("maps", "anchor", "auxiliaries", "critic", "l2")
 _ROWS = 10_000
 _STRENGTHS = (100.0, 10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
 _BUMP_COLUMNS = 10
@@ -60,6 +62,8 @@ class Trial:
         Standard error of the gain.
     chosen : bool
         Whether it was the best so far, by more than chance.
+    weakest : bool
+        Whether it is a critic with the weakest penalty that is tried.
     """
 
     stage: str
@@ -68,6 +72,7 @@ class Trial:
     gain: float
     std_error: float
     chosen: bool
+    weakest: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,24 @@ class Selection:
         Every candidate in the order in which it was tried.
     rule : str
         Why there are no trials, where there are none.
+    reasons : list of str
+        Why each auxiliary is there, where they were chosen.
+    by_anchor : list of float
+        Mean log p/q at held-out rows of p by the chosen anchors, then by others
+        that fit as well.
     """
 
     trials: list[Trial] = field(default_factory=list)
     rule: str = ""
+    reasons: list[str] = field(default_factory=list)
+    by_anchor: list[float] = field(default_factory=list)
+
+    @property
+    def rising(self) -> bool:
+        """Whether the last and weakest penalty tried was still the best."""
+        path = [trial for trial in self.trials if trial.stage == "critic"]
+        chosen = [k for k, trial in enumerate(path) if trial.chosen]
+        return bool(chosen) and path[chosen[-1]].weakest
 
     def summary(self) -> str:
         """A table, one line for each trial; the last of each stage with a star was chosen."""
@@ -95,6 +114,7 @@ class Selection:
             lines.append(
                 f"{star:2}{t.stage:8}{t.score:10.5f}{t.gain:+10.5f}{t.std_error:9.5f}  {t.name}"
             )
+        lines += [f"m{k + 1}: {reason}" for k, reason in enumerate(self.reasons)]
         return "\n".join(lines)
 
 
@@ -118,13 +138,13 @@ def choose(
     Returns
     -------
     chosen : dict
-        ``maps``, ``anchor``, ``critic`` and ``l2``, to be set as parameters.
+        ``maps``, ``anchor``, ``auxiliaries``, ``critic`` and ``l2``, to be set as
+        parameters.
     selection : Selection
         The trials.
     """
-    open_ = [name for name in ("maps", "anchor", "critic", "l2") if _is_auto(settings[name])]
-    chosen = {name: settings[name] for name in ("maps", "anchor", "critic", "l2")}
-    if not open_:
+    chosen = {name: settings[name] for name in _CHOICES}
+    if not any(_is_auto(value) for value in chosen.values()):
         return chosen, Selection(rule="Every setting was given.")
     if is_classifier(chosen["critic"]):
         return _by_rule(chosen), Selection(
@@ -143,7 +163,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def _by_rule(chosen: dict[str, Any]) -> dict[str, Any]:
-    rule = {"maps": None, "anchor": "gaussian", "critic": "quadratic"}
+    rule = {"maps": None, "anchor": "gaussian", "critic": "quadratic", "auxiliaries": "bridge"}
     return {**chosen, **{name: rule[name] for name in rule if _is_auto(chosen[name])}}
 
 
@@ -157,6 +177,16 @@ class _Candidate:
     anchor: Any
     fitted: list[Any]
     bridge: Any = None
+    rivals: list[Any] = field(default_factory=list)
+
+    def means(self, X: Array) -> list[float]:
+        """Mean log p/q at rows by the anchors and by every pair of their rivals."""
+        Z = self.where(X)
+        options = [
+            [one.score_samples(Z) - getattr(one, "bias_", 0.0) for one in (mine, *theirs)]
+            for mine, theirs in zip(self.fitted, self.rivals or [[], []], strict=True)
+        ]
+        return [float(np.mean(p - q)) for p in options[0] for q in options[1]]
 
     def log_density(self, X: Array) -> Array:
         """Log-density of p and of q at every row, shape (n, 2)."""
@@ -180,7 +210,9 @@ class _Search:
     ) -> None:
         self.settings, self.chosen, self.seeds, self.names = settings, chosen, seeds, names
         self.trials: list[Trial] = []
-        first = canonical_map(p, q, *weights, warn=False)
+        self.reasons: list[str] = []
+        self.by_anchor: list[float] = []
+        first = canonical_map(p, q, weights[0], weights[1], warn=False)
         self.train, self.held, self.train_weights, self.held_weights = [], [], [], []
         for rows, weight in zip((p, q), weights, strict=True):
             # By value first, so that the order in which rows are given does not matter.
@@ -195,9 +227,14 @@ class _Search:
     def run(self) -> tuple[dict[str, Any], Selection]:
         if _is_auto(self.chosen["maps"]) or _is_auto(self.chosen["anchor"]):
             self._choose_anchor()
+        chain = self._chain() if _is_auto(self.chosen["auxiliaries"]) else []
         if _is_auto(self.chosen["critic"]) or _is_auto(self.chosen["l2"]):
             self._choose_critic()
-        return _by_rule(self.chosen), Selection(self.trials)
+        if len(chain) > 1:
+            self._try_chain(chain)
+        return _by_rule(self.chosen), Selection(
+            self.trials, reasons=self.reasons, by_anchor=self.by_anchor
+        )
 
     def _choose_anchor(self) -> None:
         candidates = self._candidates()
@@ -206,6 +243,7 @@ class _Search:
         else:
             best = self._compare(candidates)
         self.chosen["maps"], self.chosen["anchor"] = best.maps, best.anchor
+        self.by_anchor = best.means(self.held[0])
 
     def _candidates(self) -> list[_Candidate]:
         """One for each of the maps in question, in the order of their complexity."""
@@ -226,6 +264,7 @@ class _Search:
                 )
                 for c, spec in enumerate(anchor_pair(self.chosen["anchor"]))
             ]
+            rivals = [getattr(one, "rivals_", []) for one in fitted]
             fitted = [one.anchor_ if isinstance(one, AutoAnchor) else one for one in fitted]
             bridge = Bridge(maps=kinds)
             if all(hasattr(one, "components_") for one in fitted):
@@ -241,6 +280,7 @@ class _Search:
                     tuple(_unfitted(one) for one in fitted),
                     fitted,
                     bridge,
+                    rivals,
                 )
             )
             if _is_auto(self.chosen["anchor"]):
@@ -289,24 +329,59 @@ class _Search:
         winner: _Candidate = best[0]
         return winner
 
+    def _chain(self) -> list[Link]:
+        """The chain of auxiliaries; to begin with, only its overlapping link."""
+        chain = build_chain(self.train[0], self.train[1], self.seeds("chain"))
+        known = [link for link in chain if isinstance(link.auxiliary, Bridge)]
+        self.reasons = [link.reason for link in known or chain]
+        self.chosen["auxiliaries"] = [link.auxiliary for link in known or chain]
+        return chain
+
+    def _try_chain(self, chain: list[Link]) -> None:
+        """Keep the whole chain if it makes the classes shared with the shorter one likelier."""
+        if not np.isfinite(self.chosen["l2"]) or is_classifier(self.chosen["critic"]):
+            # Where nothing is learned from the classes, further ones bring nothing.
+            return
+        scores = []
+        for auxiliaries in (self.chosen["auxiliaries"], [link.auxiliary for link in chain]):
+            critic = _resolved(self.chosen["critic"])
+            setup = self._setup(critic, {"auxiliaries": auxiliaries})
+            held = HeldOut(setup, self.held, self.held_weights, self.seeds)
+            bound = setup.bind(critic, self.seeds)
+            objective = Objective(bound, setup.sample, self.chosen["l2"])
+            start = np.zeros(bound.n_parameters)
+            theta = SOLVERS["newton"](objective, start, tol=1e-4, max_iter=20).theta
+            shared = [0, 1, *(c for c, m in enumerate(auxiliaries, 2) if isinstance(m, Bridge))]
+            scores.append(held.score(bound, theta, shared))
+        gain, error = scores[1].gain(scores[0])
+        better = gain > max(_ERRORS * error, _LEAST_GAIN / scores[1].rows)
+        self._note("auxiliary", f"{len(chain)} auxiliaries", scores[1], scores[0], better)
+        if better:
+            self.chosen["auxiliaries"] = [link.auxiliary for link in chain]
+            self.reasons = [link.reason for link in chain]
+
+    def _setup(self, critic: Any, settings: dict[str, Any]) -> Setup:
+        """The training rows, with few draws of the auxiliaries: enough to tell candidates apart."""
+        return Setup(
+            self.train[0],
+            self.train[1],
+            (self.train_weights[0], self.train_weights[1]),
+            {**self.settings, **self.chosen, **settings, "oversample": 2.0},
+            kind=critic.coordinates,
+            covariance=critic.covariance,
+            seeds=self.seeds,
+            names=self.names,
+            warn=False,
+        )
+
     def _choose_critic(self) -> None:
         """Penalty paths, from strong to weak, of one critic after another."""
         given = self.chosen["critic"]
         d = self.train[0].shape[1]
         critics = _critics(d) if _is_auto(given) else [(str(given), _resolved(given))]
         first = critics[0][1]
-        setup = Setup(
-            *self.train,
-            tuple(self.train_weights),
-            # Few draws of the auxiliary will do to tell candidates apart.
-            {**self.settings, **self.chosen, "oversample": 2.0},
-            kind=first.coordinates,
-            covariance=first.covariance,
-            seeds=self.seeds,
-            names=self.names,
-            warn=False,
-        )
-        held = HeldOut(setup, *self.held, tuple(self.held_weights), self.seeds)
+        setup = self._setup(first, {})
+        held = HeldOut(setup, self.held, self.held_weights, self.seeds)
         best = held.score()
         previous = best
         self._note("critic", "anchors alone", best, None, True)
@@ -336,6 +411,7 @@ class _Search:
                     other,
                     previous,
                     chosen and strength == l2,
+                    weakest=strength <= _STRENGTHS[-1] * bound.n_features,
                 )
             previous = best
         if _is_auto(given) and has_atoms(*self.train):
@@ -377,10 +453,16 @@ class _Search:
                 return
 
     def _note(
-        self, stage: str, name: str, score: Score, against: Score | None, chosen: bool
+        self,
+        stage: str,
+        name: str,
+        score: Score,
+        against: Score | None,
+        chosen: bool,
+        weakest: bool = False,
     ) -> None:
         gain, error = (0.0, 0.0) if against is None else score.gain(against)
-        self.trials.append(Trial(stage, name, score.value, gain, error, chosen))
+        self.trials.append(Trial(stage, name, score.value, gain, error, chosen, weakest))
 
 
 def _critics(d: int) -> list[tuple[str, Any]]:

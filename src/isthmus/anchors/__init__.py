@@ -17,6 +17,7 @@ from .automatic import AutoAnchor
 from .copula import CopulaAnchor
 from .elliptical import Component, mixture_log_density
 from .gaussian import GaussianAnchor
+from .mixed import mixed_anchor
 from .mixture import MixtureAnchor
 from .pooled import Pooled
 from .student_t import StudentTAnchor
@@ -33,6 +34,7 @@ __all__ = [
     "Surroundings",
     "anchor_pair",
     "fit_anchor",
+    "mixed_anchor",
     "mixture_log_density",
     "resolve_anchor",
 ]

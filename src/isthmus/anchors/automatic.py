@@ -34,9 +34,11 @@ class AutoAnchor(BaseEstimator):
 
     Candidates come in the order of their complexity: normal, Student-t, two or
     three normals on a line (in one dimension: a normal that is cut off), margins
-    of any shape under a normal copula, mixtures of a growing number of normals. One replaces a simpler one only if it gives
-    rows that neither has seen a higher log-density, by more than three standard
-    errors: there are many candidates, and far from the rows they differ wildly. Mixtures grow until two sizes in a row bring nothing.
+    of any shape under a normal copula, mixtures of a growing number of normals.
+    One replaces a simpler one only if it gives rows that neither has seen a higher
+    log-density, by more than three standard errors: there are many candidates, and
+    far from the rows they differ wildly. Mixtures grow until two sizes in a row
+    bring nothing.
 
     Attributes
     ----------
@@ -46,6 +48,9 @@ class AutoAnchor(BaseEstimator):
         Mean held-out log-density of every candidate.
     choice_ : str
         Name of the chosen candidate.
+    rivals_ : list
+        A Student-t, fitted to some of the rows, where heavier tails than a
+        normal's are likelier but not proven.
     """
 
     def fit(
@@ -65,6 +70,7 @@ class AutoAnchor(BaseEstimator):
         share = share / share.sum()
         held_rows, train_rows = X[held], X[rows]
         self.scores_: dict[str, float] = {}
+        self.rivals_: list[Any] = []
         best: dict[str, Any] = {}
         misses: dict[str, int] = {}
         patience = _MISSES if X.shape[1] <= _FEW_COLUMNS else 1
@@ -80,13 +86,18 @@ class AutoAnchor(BaseEstimator):
             self.scores_[name] = float(share @ found.density)
             # A family grows as long as it gets better itself, whatever leads at the moment.
             own = best.get(kind, best.get("gaussian"))
-            if own is None or found.beats(own, share):
+            # One parameter more than a normal's needs less proof than a mixture.
+            errors = 2.0 if kind == "student-t" else _ERRORS
+            if own is None or found.beats(own, share, errors):
                 best[kind], misses[kind] = found, 0
+            elif kind == "student-t" and found.beats(own, share, 1.0):
+                self.rivals_.append(candidate)
+                misses[kind] = 1
             else:
                 misses[kind] = misses.get(kind, 0) + 1
         winner = best.pop("gaussian")
-        for found in best.values():
-            if found.beats(winner, share):
+        for kind, found in best.items():
+            if found.beats(winner, share, 2.0 if kind == "student-t" else _ERRORS):
                 winner = found
         self.choice_ = winner.name
         self.anchor_ = fit_anchor(clone(winner.anchor), X, sample_weight, surroundings)
@@ -146,13 +157,13 @@ class _Found:
     anchor: Any
     density: Array
 
-    def beats(self, other: _Found, share: Array) -> bool:
+    def beats(self, other: _Found, share: Array, errors: float = _ERRORS) -> bool:
         """Whether it gives these rows a higher density than another does, beyond doubt."""
         # One far outlier may cost a normal density a million nats; it counts as one row.
         gain = np.clip(self.density - other.density, -_MOST_GAIN, _MOST_GAIN)
         mean = float(share @ gain)
         error = float(np.sqrt((share**2 * (gain - mean) ** 2).sum()))
-        return mean > max(_ERRORS * error, _LEAST_GAIN / len(gain))
+        return mean > max(errors * error, _LEAST_GAIN / len(gain))
 
 
 def _promising(mixture: Any, X: Array, held: Array, surroundings: Any) -> bool:
@@ -174,4 +185,4 @@ def _round(X: Array) -> bool:
     Z = GaussianAnchor().fit(X).component_.standard(X)
     square = np.einsum("ij,ij->i", Z, Z)
     excess = float(np.mean(square**2)) - d * (d + 2.0) * (n - 1.0) / (n + 1.0)
-    return abs(excess) < 4.0 * np.sqrt(8.0 * d * (d + 2.0) / n)
+    return bool(abs(excess) < 4.0 * np.sqrt(8.0 * d * (d + 2.0) / n))

@@ -58,10 +58,11 @@ class WarpedComponent:
 
     def log_density(self, X: Array) -> Array:
         """Log-density of every row, without the share."""
-        U = X @ self.columns
-        out = self.base.log_density(self._scores(U)) + np.linalg.slogdet(self.columns)[1]
-        for margin, u in zip(self.margins, U.T, strict=True):
-            out += margin.log_derivative(u)
+        pairs = [m.evaluate(u) for m, u in zip(self.margins, (X @ self.columns).T, strict=True)]
+        out = self.base.log_density(np.column_stack([z for z, _ in pairs]))
+        out += np.linalg.slogdet(self.columns)[1]
+        for _, log_slope in pairs:
+            out += log_slope
         return np.asarray(out)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:

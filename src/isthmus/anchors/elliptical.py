@@ -49,7 +49,8 @@ class Component:
         factor = noise_correction(self.rows, d)[0]
         log_det = float(np.log(np.abs(np.diag(self.cholesky))).sum()) - 0.5 * d * np.log(factor)
         Z = self.standard(X)
-        return elliptical_log_density(factor * np.einsum("ij,ij->i", Z, Z), d, self.df) - log_det
+        square = factor * np.einsum("ij,ij->i", Z, Z)
+        return np.asarray(elliptical_log_density(square, d, self.df) - log_det)
 
     @property
     def bias(self) -> float:

@@ -139,7 +139,7 @@ def _flattest(U: Array, towards: Array | None) -> Array:
     if towards is not None and towards.any():
         # Where a linear classifier would look for the other class.
         directions.append(np.linalg.lstsq(covariance, towards)[0])
-    return min(directions, key=lambda v: _kurtosis(U @ v))
+    return np.asarray(min(directions, key=lambda v: _kurtosis(U @ v)))
 
 
 def _kurtosis(x: Array) -> float:
@@ -153,4 +153,4 @@ def _evenly(X: Array, weight: Array | None) -> Array:
         return X[:: -(-len(X) // _ROWS)]
     cumulative = np.cumsum(weight)
     levels = (np.arange(min(len(X), _ROWS)) + 0.5) / min(len(X), _ROWS) * cumulative[-1]
-    return X[np.searchsorted(cumulative, levels)]
+    return np.asarray(X[np.searchsorted(cumulative, levels)])

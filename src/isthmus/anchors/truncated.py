@@ -62,7 +62,7 @@ class TruncatedAnchor(BaseEstimator):
         first, second = float(share @ u), float(share @ u**2)
 
         def loss(theta: Array) -> float:
-            return -(theta[0] * first + theta[1] * second - self._log_mass(*theta))
+            return float(self._log_mass(*theta) - theta[0] * first - theta[1] * second)
 
         bound = -1e-3 if self.edges != "both" else 50.0
         found = minimize(

@@ -78,6 +78,17 @@ class LinearMixing(_Mixing):
         keep = 1.0 - alpha if self.form == "linear" else np.sqrt(1.0 - alpha**2)
         return np.asarray(keep * x_p + alpha * x_q)
 
+    def moments(
+        self, mean_p: Array, cov_p: Array, mean_q: Array, cov_q: Array
+    ) -> tuple[Array, Array] | None:
+        """Mean and covariance of the class, from those of p and q; None for several classes."""
+        alphas = self._check()
+        if len(alphas) > 1:
+            return None
+        alpha = float(alphas[0])
+        keep = 1.0 - alpha if self.form == "linear" else float(np.sqrt(1.0 - alpha**2))
+        return keep * mean_p + alpha * mean_q, keep**2 * cov_p + alpha**2 * cov_q
+
     def _check(self) -> Array:
         check_option(self.form, "form", ["linear", "sqrt"])
         try:
@@ -152,6 +163,20 @@ class DimensionWiseMixing(_Mixing):
             from_q = rank[:, b] < j
             x[np.ix_(from_q, columns)] = x_q[np.ix_(from_q, columns)]
         return x
+
+    def moments(
+        self, mean_p: Array, cov_p: Array, mean_q: Array, cov_q: Array
+    ) -> tuple[Array, Array] | None:
+        """Mean and covariance of the class, from those of p and q; None for several classes."""
+        counts = self._counts(len(self.blocks_))
+        if len(counts) > 1 or (isinstance(self.order, str) and self.order == "random"):
+            return None
+        chosen = np.flatnonzero(self._rank(1, np.random.default_rng(0))[0] < counts[0])
+        from_q = np.isin(np.arange(len(mean_p)), np.concatenate([self.blocks_[b] for b in chosen]))
+        # Columns of p and of q come from different rows: nothing is shared between them.
+        covariance = np.where(np.outer(from_q, from_q), cov_q, 0.0)
+        covariance += np.where(np.outer(~from_q, ~from_q), cov_p, 0.0)
+        return np.where(from_q, mean_q, mean_p), covariance
 
     def _rank(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Place of every block in the order of mixing, shape (n, blocks)."""

@@ -2,21 +2,29 @@
 
 from .check import Check, Verdict
 from .checks import (
+    accuracy_band,
     check_accuracy,
+    check_anchors,
+    check_bridge,
     check_convergence,
     check_effective_size,
     check_flexibility,
     check_normalisation,
+    check_rising,
     check_support,
 )
 
 __all__ = [
     "Check",
     "Verdict",
+    "accuracy_band",
     "check_accuracy",
+    "check_anchors",
+    "check_bridge",
     "check_convergence",
     "check_effective_size",
     "check_flexibility",
     "check_normalisation",
+    "check_rising",
     "check_support",
 ]

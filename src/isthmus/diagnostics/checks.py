@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -17,6 +18,7 @@ MIXED = 0.50
 FEW_ROWS = 30.0
 COVERED = 0.99
 _TREE_ROWS = 10_000
+_UNBRIDGED = 0.99
 
 
 def check_convergence(solutions: Sequence[Solution]) -> Check:
@@ -73,6 +75,38 @@ def check_accuracy(accuracy: Mapping[str, float], binary: float) -> Check:
         f"The classes overlap without being alike (held-out accuracy {least:.0%} to {most:.0%}).",
         details=details,
     )
+
+
+def accuracy_band(estimator: Any, X: Any, y: Any) -> float:
+    """Score for ``GridSearchCV(scoring=accuracy_band)``: the paper's way to choose K.
+
+    Parameters
+    ----------
+    estimator : MDRE
+        Fitted.
+    X, y : array-like
+        Rows that it has not seen.
+
+    Returns
+    -------
+    float
+        Minus the distance of the mean accuracy over the classes from the middle of
+        the band of 50 to 95 %: the classes overlap without being alike.
+
+    Examples
+    --------
+    >>> import isthmus
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from isthmus.auxiliaries import LinearMixing
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(-3, 1, (150, 1)), rng.normal(3, 1, (150, 1)))
+    >>> grid = {"auxiliaries": [LinearMixing([0.5]), LinearMixing([0.25, 0.5, 0.75])]}
+    >>> search = GridSearchCV(isthmus.MDRE(random_state=0), grid, scoring=accuracy_band, cv=3)
+    >>> len(search.fit(X, y).best_estimator_.auxiliaries_)
+    3
+    """
+    accuracy = estimator.class_log_likelihood(X, y)[1]
+    return -abs(float(np.mean(accuracy)) - 0.5 * (CHASM + MIXED))
 
 
 def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: str) -> Check:
@@ -196,3 +230,58 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
         "the critic misses part of the difference, and the divergences are probably too low."
     )
     return Check(value, verdict, advice, details={"std_error": error})
+
+
+def check_anchors(means: Sequence[float]) -> Check:
+    """Whether anchors that fit the samples equally well give about the same KL.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Mean log p/q over rows of p: by the chosen anchors, then by others that
+        held-out rows cannot tell from them.
+    """
+    spread = float(max(means) - min(means)) / max(abs(means[0]), 0.1)
+    verdict: Verdict = "ok" if spread <= 0.2 else "warn"
+    if spread > 1.0:
+        verdict = "fail"
+    advice = (
+        "Anchors that fit equally well agree."
+        if verdict == "ok"
+        else f"Anchors that fit the samples equally well give {min(means):.3g} to {max(means):.3g} "
+        "for the KL: it depends on tails that these rows do not show. More rows would decide."
+    )
+    return Check(spread, verdict, advice, details={"means": list(means)})
+
+
+def check_rising(rising: bool) -> Check:
+    """Whether the held-out likelihood had stopped rising when flexibility ended."""
+    if not rising:
+        return Check(0.0, "ok", "More flexible critics do not predict held-out rows better.")
+    return Check(
+        1.0,
+        "warn",
+        "The held-out likelihood was still rising at the weakest penalty: the critic is too simple "
+        "for these samples. Try critic=HistGradientBoostingClassifier().",
+    )
+
+
+def check_bridge(accuracy: Mapping[str, float], learned: bool) -> Check:
+    """Whether some auxiliary overlaps p, and one q, closely enough to learn from.
+
+    Parameters
+    ----------
+    accuracy : mapping
+        For p and for q, how surely the auxiliary nearest to it is told from it.
+    learned : bool
+        Whether the critics were learned at all, or stayed at their anchors.
+    """
+    worst = max(accuracy.values())
+    told = " and ".join(f"{value:.0%} from {name}" for name, value in accuracy.items())
+    if worst <= _UNBRIDGED:
+        return Check(worst, "ok", f"The nearest auxiliary is told {told}.", details=dict(accuracy))
+    if not learned:
+        advice = f"The nearest auxiliary is told {told}; the ratio rests on the anchors alone."
+        return Check(worst, "ok", advice, details=dict(accuracy))
+    advice = f"The chasm is not bridged: the nearest auxiliary is told {told}. Use others."
+    return Check(worst, "warn", advice, details=dict(accuracy))

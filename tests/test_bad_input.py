@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from isthmus import MDRE, compare, stack
+from isthmus.anchors import Pooled
 from isthmus.auxiliaries import Cauchy
 
 RNG = np.random.default_rng(0)
@@ -153,9 +154,10 @@ class TestWeights:
 BAD_PARAMETERS = {
     "auxiliaries": ["nonsense", 3.0, [Cauchy(), 3.0], [None, 1], object(), Cauchy],
     "critic": ["cubic", None, 3, object()],
-    "anchor": ["cauchy", 3, object()],
+    "anchor": ["cauchy", 3, object(), ("gaussian", "cauchy"), Pooled("cauchy")],
+    "maps": ["cubic", 3, ["identity"] * 3, ["identity", "cubic"], object()],
     "prior": ["even", [1, 1], [1, 1, 0], [1, 1, -1], [1, 1, np.nan], {"p": 1, "q": 1}, 3, "ab"],
-    "l2": [-1, np.nan, np.inf, "much", None, True, [1.0]],
+    "l2": [-1, np.nan, -np.inf, "much", None, True, [1.0]],
     "known_density": ["yes", 2, None, 0.5],
     "oversample": [0, -1, np.nan, np.inf, "many", None],
     "solver": ["adam", None, 3],

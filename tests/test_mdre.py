@@ -68,6 +68,21 @@ def log_ratio(x, p, q):
     return stats.multivariate_normal(*p).logpdf(x) - stats.multivariate_normal(*q).logpdf(x)
 
 
+# Nothing left to be chosen: what is exact about the objective and its minimum is tested here.
+FIXED = {
+    "auxiliaries": "bridge",
+    "maps": None,
+    "anchor": "gaussian",
+    "critic": "quadratic",
+    "l2": 10.0,
+}
+
+
+def fixed(auxiliaries, **given):
+    """An estimator with these auxiliaries and nothing left to be chosen."""
+    return MDRE(**{**FIXED, "auxiliaries": auxiliaries, **given})
+
+
 A5 = np.random.default_rng(5).normal(size=(5, 5))
 PAIRS = {
     "near": pair_1d(0.0, 1.0, 1.0, 1.0),
@@ -102,9 +117,11 @@ class TestClosedForms:
         assert np.abs(scores).max() < 4.5 * LOSS
         assert np.sqrt(np.mean(np.square(scores))) < 1.6 * LOSS
 
-    @pytest.mark.parametrize("auxiliaries", ["auto", Cauchy(0.0, 1.0)], ids=["auto", "cauchy"])
+    @pytest.mark.parametrize(
+        "given", [{}, {**FIXED, "auxiliaries": Cauchy(0.0, 1.0)}], ids=["default", "cauchy"]
+    )
     @pytest.mark.parametrize("name", ["near", "running example", "table 1"])
-    def test_kl(self, name, auxiliaries):
+    def test_kl(self, name, given):
         p, q = PAIRS[name]
         (m, A), (k, B) = ((float(a.squeeze()) for a in part) for part in (p, q))
         truth, gap, n = normal_kl(p, q), m - k, 2000
@@ -115,7 +132,7 @@ class TestClosedForms:
         scores = []
         for seed in range(8):
             X, y = stack(*draw(p, q, n, n, seed))
-            model = MDRE(auxiliaries, random_state=seed).fit(X, y)
+            model = MDRE(**given, random_state=seed).fit(X, y)
             scores.append((model.log_ratio(X[y == 1]).mean() - truth) / np.sqrt(variance))
         # Eight scores: each beyond 4 with probability 6e-5; the root mean square beyond
         # 1.65 with probability 3e-3 (chi-squared, 8 degrees of freedom).
@@ -245,7 +262,7 @@ def moderate(d=2, n_p=400, n_q=300, seed=0):
 
 @pytest.fixture(scope="module")
 def model():
-    return MDRE([Cauchy(), LinearMixing([0.5])], random_state=0).fit(*stack(*moderate()))
+    return fixed([Cauchy(), LinearMixing([0.5])], random_state=0).fit(*stack(*moderate()))
 
 
 class TestPairsOfClasses:
@@ -263,7 +280,7 @@ class TestPairsOfClasses:
 
     def test_probabilities_are_ratios_and_priors(self):
         X, y = stack(*moderate())
-        model = MDRE(Cauchy(), prior=[1, 2, 5], random_state=0).fit(X, y)
+        model = fixed(Cauchy(), prior=[1, 2, 5], random_state=0).fit(X, y)
         P = model.predict_proba(X)
         assert P.shape == (len(X), 3)
         np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
@@ -280,8 +297,8 @@ class TestPairsOfClasses:
 
     def test_labels_may_be_any_two(self):
         X, y = stack(*moderate())
-        plain = MDRE(random_state=0).fit(X, y)
-        named = MDRE(random_state=0).fit(X, np.where(y == 1, "new", "gone"))
+        plain = MDRE(**FIXED, random_state=0).fit(X, y)
+        named = MDRE(**FIXED, random_state=0).fit(X, np.where(y == 1, "new", "gone"))
         assert named.classes_.tolist() == ["gone", "new"]
         np.testing.assert_array_equal(named.log_ratio(X), plain.log_ratio(X))
         np.testing.assert_array_equal(named.predict(X) == "new", plain.predict(X) == 1)
@@ -311,11 +328,60 @@ MAPS = {
 SETTINGS = {
     "auto": {},
     "no anchor": {"anchor": None, "l2": 0.1},
+    "anchors alone": {"l2": np.inf},
     "cauchy": {"auxiliaries": "cauchy"},
     "learned normal": {"auxiliaries": Normal(), "known_density": False},
     "linear mixing": {"auxiliaries": LinearMixing([0.3, 0.7])},
     "smoothed mixture": {"auxiliaries": "smoothed-mixture"},
 }
+# Columns are what column maps and copulas are about: with these to choose from, the units of
+# the columns are free, and mixing them is another problem.
+UNITS = [name for name, (A, _) in MAPS.items() if (A == np.diag(np.diag(A))).all()]
+
+
+def compared(one, other):
+    """What to print where two fits that should agree do not."""
+    return f"{one.selection_.summary()}\n\n{other.selection_.summary()}"
+
+
+class TestInvariancesOfTheDefault:
+    """What must hold with everything chosen by the data."""
+
+    @pytest.mark.parametrize("name", UNITS)
+    def test_units_of_the_columns(self, name):
+        A, b = MAPS[name]
+        X, y = stack(*moderate())
+        here = MDRE(random_state=0, tol=1e-8).fit(X, y)
+        there = MDRE(random_state=0, tol=1e-8).fit(X @ A + b, y)
+        gap = np.abs(there.log_ratio(X @ A + b) - here.log_ratio(X))
+        # A shift of 1e6 costs six of sixteen digits, the solver stops at 1e-8.
+        assert gap.max() < 1e-5, compared(here, there)
+
+    @pytest.mark.parametrize("d", [1, 3])
+    def test_swapping_p_and_q_flips_the_sign(self, d):
+        X, y = stack(*moderate(d))
+        there = MDRE(random_state=0, tol=1e-9).fit(X, y)
+        back = MDRE(random_state=0, tol=1e-9).fit(X, 1 - y)
+        gap = np.abs(back.log_ratio(X) + there.log_ratio(X))
+        assert gap.max() < 1e-6, compared(there, back)
+
+    @pytest.mark.parametrize("d", [1, 3])
+    def test_the_order_of_the_rows_is_irrelevant(self, d):
+        X, y = stack(*moderate(d))
+        order = np.random.default_rng(0).permutation(len(X))
+        here = MDRE(random_state=0, tol=1e-9).fit(X, y)
+        there = MDRE(random_state=0, tol=1e-9).fit(X[order], y[order])
+        gap = np.abs(there.log_ratio(X) - here.log_ratio(X))
+        assert gap.max() < 1e-6, compared(here, there)
+
+    def test_weight_zero_is_a_row_not_given(self):
+        X, y = stack(*moderate())
+        keep = np.random.default_rng(0).random(len(X)) < 0.8
+        wild = np.where(keep[:, None], X, 1e9)
+        weighted = MDRE(random_state=0, tol=1e-9).fit(wild, y, sample_weight=keep.astype(float))
+        without = MDRE(random_state=0, tol=1e-9).fit(X[keep], y[keep], np.ones(keep.sum()))
+        gap = np.abs(weighted.log_ratio(X) - without.log_ratio(X))
+        assert gap.max() < 1e-6, compared(weighted, without)
 
 
 class TestInvariances:
@@ -324,7 +390,7 @@ class TestInvariances:
     def test_affine_maps_leave_the_ratio_alone(self, name, setting):
         A, b = MAPS[name]
         X, y = stack(*moderate())
-        given = {**SETTINGS[setting], "random_state": 0, "tol": 1e-8}
+        given = {**FIXED, **SETTINGS[setting], "random_state": 0, "tol": 1e-8}
         here = MDRE(**given).fit(X, y).log_ratio(X)
         there = MDRE(**given).fit(X @ A + b, y).log_ratio(X @ A + b)
         # A shift of 1e6 costs six of sixteen digits, the solver stops at 1e-8.
@@ -334,14 +400,14 @@ class TestInvariances:
     def test_other_dimensions(self, d):
         X, y = stack(*moderate(d))
         A = np.random.default_rng(0).normal(size=(d, d))
-        here = MDRE(random_state=0, tol=1e-8).fit(X, y).log_ratio(X)
-        there = MDRE(random_state=0, tol=1e-8).fit(X @ A - 7, y).log_ratio(X @ A - 7)
+        here = MDRE(**FIXED, random_state=0, tol=1e-8).fit(X, y).log_ratio(X)
+        there = MDRE(**FIXED, random_state=0, tol=1e-8).fit(X @ A - 7, y).log_ratio(X @ A - 7)
         np.testing.assert_allclose(there, here, rtol=1e-5, atol=1e-5)
 
     def test_diagonal_critic_and_columns_of_any_unit(self):
         X, y = stack(*moderate(3))
-        unit = np.array([1e8, 1e-8, -3.0])
-        given = {"critic": "diagonal", "random_state": 0, "tol": 1e-8}
+        unit = np.array([1e8, 1e-8, 3.0])
+        given = {**FIXED, "critic": "diagonal", "random_state": 0, "tol": 1e-8}
         here = MDRE(**given).fit(X, y).log_ratio(X)
         there = MDRE(**given).fit(X * unit, y).log_ratio(X * unit)
         np.testing.assert_allclose(there, here, rtol=1e-5, atol=1e-5)
@@ -349,15 +415,16 @@ class TestInvariances:
     @pytest.mark.parametrize("critic", ["quadratic", "diagonal", Quadratic(rank=1)])
     def test_swapping_p_and_q_flips_the_sign(self, critic):
         X, y = stack(*moderate(3))
-        there = MDRE(critic=critic, random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
-        back = MDRE(critic=critic, random_state=0, tol=1e-9).fit(X, 1 - y).log_ratio(X)
+        given = {**FIXED, "critic": critic, "random_state": 0, "tol": 1e-9}
+        there = MDRE(**given).fit(X, y).log_ratio(X)
+        back = MDRE(**given).fit(X, 1 - y).log_ratio(X)
         np.testing.assert_allclose(back, -there, rtol=1e-7, atol=1e-7)
 
     def test_the_order_of_the_rows_is_irrelevant(self):
         X, y = stack(*moderate())
         order = np.random.default_rng(0).permutation(len(X))
-        here = MDRE(random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
-        there = MDRE(random_state=0, tol=1e-9).fit(X[order], y[order]).log_ratio(X)
+        here = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
+        there = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X[order], y[order]).log_ratio(X)
         np.testing.assert_allclose(there, here, rtol=1e-7, atol=1e-7)
 
     def test_the_order_of_auxiliaries_is_irrelevant(self):
@@ -365,8 +432,8 @@ class TestInvariances:
         X, y = stack(*moderate())
         rng = np.random.default_rng(0)
         first, second = rng.normal(0, 2, (300, 2)), rng.normal(1, 1, (200, 2))
-        one = MDRE([first, second], tol=1e-10).fit(X, y)
-        other = MDRE([second, first], tol=1e-10).fit(X, y)
+        one = fixed([first, second], tol=1e-10).fit(X, y)
+        other = fixed([second, first], tol=1e-10).fit(X, y)
         np.testing.assert_allclose(one.log_ratio(X), other.log_ratio(X), atol=1e-7)
         np.testing.assert_allclose(
             one.log_ratio(X, "m1", "q"), other.log_ratio(X, "m2", "q"), atol=1e-7
@@ -378,13 +445,13 @@ class TestInvariances:
     @pytest.mark.parametrize("d", [1, 3])
     @pytest.mark.parametrize(
         "given",
-        [{}, {"auxiliaries": "linear"}, {"prior": "counts"}, {"anchor": None}],
-        ids=["auto", "linear", "counts", "no anchor"],
+        [{}, {"auxiliaries": "linear"}, {"prior": "counts"}, {"anchor": None}, {"l2": np.inf}],
+        ids=["auto", "linear", "counts", "no anchor", "anchors alone"],
     )
     def test_weights_equal_repetition(self, given, d):
         X, y = stack(*moderate(d))
         times = np.random.default_rng(0).integers(1, 4, len(X))
-        given = {**given, "random_state": 0, "tol": 1e-9}
+        given = {**FIXED, **given, "random_state": 0, "tol": 1e-9}
         weighted = MDRE(**given).fit(X, y, sample_weight=times).log_ratio(X)
         i = np.repeat(np.arange(len(X)), times)
         repeated = MDRE(**given).fit(X[i], y[i]).log_ratio(X)
@@ -394,8 +461,10 @@ class TestInvariances:
         X, y = stack(*moderate())
         keep = np.random.default_rng(0).random(len(X)) < 0.7
         wild = np.where(keep[:, None], X, 1e9)
-        weighted = MDRE(random_state=0, tol=1e-9).fit(wild, y, sample_weight=keep.astype(float))
-        without = MDRE(random_state=0, tol=1e-9).fit(X[keep], y[keep])
+        weighted = MDRE(**FIXED, random_state=0, tol=1e-9).fit(
+            wild, y, sample_weight=keep.astype(float)
+        )
+        without = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X[keep], y[keep])
         np.testing.assert_allclose(weighted.log_ratio(X), without.log_ratio(X), atol=1e-7)
 
     def test_the_scale_of_weights_is_irrelevant_to_the_ratio(self):
@@ -403,7 +472,7 @@ class TestInvariances:
         # auxiliary rows, nothing else: without a penalty the ratio stays.
         X, y = stack(*moderate())
         m = np.random.default_rng(0).normal(0, 2, (300, 2))
-        given = {"auxiliaries": [m], "l2": 0.0, "tol": 1e-10}
+        given = {**FIXED, "auxiliaries": [m], "l2": 0.0, "tol": 1e-10}
         one = MDRE(**given).fit(X, y).log_ratio(X)
         half = MDRE(**given).fit(X, y, sample_weight=np.full(len(X), 0.5)).log_ratio(X)
         np.testing.assert_allclose(half, one, atol=1e-6)
@@ -430,14 +499,14 @@ class TestInvariances:
         p, q = PAIRS["near"]
         X, y = stack(*draw(p, q, 500, 2000, 0))
         x = np.linspace(-1.5, 2.5, 20)[:, None]
-        uniform = MDRE(random_state=0).fit(X, y).log_ratio(x)
-        other = MDRE(random_state=0, prior=prior).fit(X, y).log_ratio(x)
+        uniform = MDRE(**FIXED, random_state=0).fit(X, y).log_ratio(x)
+        other = MDRE(**FIXED, random_state=0, prior=prior).fit(X, y).log_ratio(x)
         # Two consistent estimates from the same rows: they differ by less than their error.
         assert (np.abs(other - uniform) < ratio_error(x, p, q, 500, 2000)).all()
 
     def test_a_prediction_does_not_depend_on_its_batch(self):
         X, y = stack(*moderate(3))
-        model = MDRE(random_state=0).fit(X, y)
+        model = MDRE(**FIXED, random_state=0).fit(X, y)
         batch = model.log_ratio(X)
         alone = np.concatenate([model.log_ratio(row[None]) for row in X])
         # Matrix products of other sizes may round otherwise, in the last few digits.
@@ -447,7 +516,7 @@ class TestInvariances:
 
     def test_more_rows_than_a_chunk(self):
         X, y = stack(*moderate(1))
-        model = MDRE(random_state=0).fit(X, y)
+        model = MDRE(**FIXED, random_state=0).fit(X, y)
         x = np.tile(X, (60, 1))
         assert len(x) > 2 * 16_384
         expected = np.tile(model.log_ratio(X), 60)
@@ -457,7 +526,9 @@ class TestInvariances:
 class TestRandomness:
     def test_the_same_seed_gives_the_same_answer(self):
         X, y = stack(*moderate())
-        one, two, other = (MDRE(random_state=seed).fit(X, y).log_ratio(X) for seed in (0, 0, 1))
+        one, two, other = (
+            MDRE(**FIXED, random_state=seed).fit(X, y).log_ratio(X) for seed in (0, 0, 1)
+        )
         np.testing.assert_array_equal(one, two)
         assert (one != other).any()
 
@@ -466,20 +537,20 @@ class TestRandomness:
         X, y = stack(*moderate())
         np.random.seed(3)  # noqa: NPY002
         before = np.random.get_state()  # noqa: NPY002
-        first = MDRE(random_state=seed).fit(X, y).log_ratio(X)
+        first = MDRE(**FIXED, random_state=seed).fit(X, y).log_ratio(X)
         after = np.random.get_state()  # noqa: NPY002
         np.testing.assert_array_equal(before[1], after[1])
         assert before[2] == after[2]
-        second = MDRE(random_state=seed).fit(X, y).log_ratio(X)
+        second = MDRE(**FIXED, random_state=seed).fit(X, y).log_ratio(X)
         assert (first == second).all() == (seed is not None)
 
     @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
     def test_a_generator_moves_on(self, make):
         X, y = stack(*moderate())
         rng = make(0)
-        first = MDRE(random_state=rng).fit(X, y).log_ratio(X)
-        second = MDRE(random_state=rng).fit(X, y).log_ratio(X)
-        again = MDRE(random_state=make(0)).fit(X, y).log_ratio(X)
+        first = MDRE(**FIXED, random_state=rng).fit(X, y).log_ratio(X)
+        second = MDRE(**FIXED, random_state=rng).fit(X, y).log_ratio(X)
+        again = MDRE(**FIXED, random_state=make(0)).fit(X, y).log_ratio(X)
         assert (first != second).any()
         np.testing.assert_array_equal(first, again)
 
@@ -487,9 +558,10 @@ class TestRandomness:
 class TestScikitLearn:
     def test_pipeline(self):
         X, y = stack(*moderate())
-        pipe = Pipeline([("scale", StandardScaler()), ("mdre", MDRE(random_state=0, tol=1e-9))])
+        given = {**FIXED, "random_state": 0, "tol": 1e-9}
+        pipe = Pipeline([("scale", StandardScaler()), ("mdre", MDRE(**given))])
         pipe.fit(X, y)
-        plain = MDRE(random_state=0, tol=1e-9).fit(X, y)
+        plain = MDRE(**given).fit(X, y)
         np.testing.assert_allclose(pipe.decision_function(X), plain.log_ratio(X), atol=1e-6)
         assert pipe.score(X, y) == pytest.approx(plain.score(X, y), abs=1e-6)
 
@@ -514,8 +586,12 @@ class TestScikitLearn:
         # A grid made with NumPy hands these over.
         X, y = stack(*moderate())
         given = {"known_density": True, "max_iter": 50, "l2": 1.0, "oversample": 3, "tol": 1e-6}
+        given = {**FIXED, **given}
         plain = MDRE(**given, random_state=3).fit(X, y).log_ratio(X)
-        scalars = {name: np.asarray(value)[()] for name, value in given.items()}
+        scalars = {
+            name: value if isinstance(value, str | None) else np.asarray(value)[()]
+            for name, value in given.items()
+        }
         model = MDRE(**scalars, random_state=np.int64(3)).fit(X, y)
         np.testing.assert_array_equal(model.log_ratio(X), plain)
 
@@ -545,7 +621,7 @@ class TestScikitLearn:
     )
     def test_pickle(self, auxiliaries):
         X, y = stack(*moderate())
-        model = MDRE(auxiliaries, random_state=0).fit(X, y)
+        model = fixed(auxiliaries, random_state=0).fit(X, y)
         copy = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(copy.log_ratio(X), model.log_ratio(X))
         assert copy.score(X, y) == model.score(X, y)
@@ -553,12 +629,12 @@ class TestScikitLearn:
     def test_refitting_is_fitting_afresh(self):
         X, y = stack(*moderate(3))
         frame = pd.DataFrame(X, columns=list("abc"))
-        model = MDRE(random_state=0).fit(frame, y)
+        model = MDRE(**FIXED, random_state=0).fit(frame, y)
         again = model.fit(X[:, :2], y)
         assert again is model
         assert model.n_features_in_ == 2
         assert not hasattr(model, "feature_names_in_")
-        fresh = MDRE(random_state=0).fit(X[:, :2], y)
+        fresh = MDRE(**FIXED, random_state=0).fit(X[:, :2], y)
         np.testing.assert_array_equal(model.log_ratio(X[:, :2]), fresh.log_ratio(X[:, :2]))
 
     def test_any_density_is_an_anchor(self):
@@ -587,9 +663,9 @@ class TestFrames:
     @pytest.mark.parametrize("kind", ["pandas", "polars"])
     def test_columns_are_matched_by_name(self, kind):
         X, y = stack(*moderate(3))
-        plain = MDRE(random_state=0).fit(X, y).log_ratio(X)
+        plain = MDRE(**FIXED, random_state=0).fit(X, y).log_ratio(X)
         frame = self.frame(X, kind)
-        model = MDRE(random_state=0).fit(frame, y)
+        model = MDRE(**FIXED, random_state=0).fit(frame, y)
         assert model.feature_names_in_.tolist() == list(self.NAMES)
         np.testing.assert_array_equal(model.log_ratio(frame), plain)
         np.testing.assert_array_equal(model.log_ratio(frame[["c", "b", "a"]]), plain)
@@ -601,7 +677,7 @@ class TestFrames:
     def test_missing_and_extra_columns_are_named(self, kind):
         X, y = stack(*moderate(3))
         frame = self.frame(X, kind)
-        model = MDRE(random_state=0).fit(frame, y)
+        model = MDRE(**FIXED, random_state=0).fit(frame, y)
         with pytest.raises(ValueError, match=r"missing \['a'\]"):
             model.log_ratio(frame[["b", "c"]])
         wider = pd.DataFrame({**{n: X[:, i] for i, n in enumerate(self.NAMES)}, "new": X[:, 0]})
@@ -617,8 +693,8 @@ class TestFrames:
         X, y = stack(*moderate(3))
         m = np.random.default_rng(0).normal([0, 1, 2], [1, 2, 3], (100, 3))
         frame, rows = self.frame(X, kind), self.frame(m, kind)
-        plain = MDRE([m]).fit(X, y).log_ratio(X)
-        turned = MDRE([rows[["c", "b", "a"]]]).fit(frame, y).log_ratio(X)
+        plain = fixed([m]).fit(X, y).log_ratio(X)
+        turned = fixed([rows[["c", "b", "a"]]]).fit(frame, y).log_ratio(X)
         np.testing.assert_allclose(turned, plain, atol=1e-6)
 
     def test_stack_matches_frames_by_name(self):
@@ -633,10 +709,12 @@ class TestFrames:
         weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
         frame = self.frame(X, "pandas")
         frame.index = frame.index[::-1]
-        plain = MDRE(random_state=0).fit(X, y, weight).log_ratio(X)
-        series = MDRE(random_state=0).fit(frame, pd.Series(y), pd.Series(weight))
+        plain = MDRE(**FIXED, random_state=0).fit(X, y, weight).log_ratio(X)
+        series = MDRE(**FIXED, random_state=0).fit(frame, pd.Series(y), pd.Series(weight))
         np.testing.assert_array_equal(series.log_ratio(frame), plain)
-        polars = MDRE(random_state=0).fit(self.frame(X, "polars"), pl.Series(y), pl.Series(weight))
+        polars = MDRE(**FIXED, random_state=0).fit(
+            self.frame(X, "polars"), pl.Series(y), pl.Series(weight)
+        )
         np.testing.assert_array_equal(polars.log_ratio(X), plain)
 
 
@@ -644,7 +722,7 @@ class TestFrames:
 def case():
     X, y = stack(*moderate())
     X = np.round(X * 4)  # exact in every format
-    return X, y, MDRE(random_state=0).fit(X, y).log_ratio(X)
+    return X, y, MDRE(**FIXED, random_state=0).fit(X, y).log_ratio(X)
 
 
 class TestOddInput:
@@ -670,7 +748,7 @@ class TestOddInput:
     )
     def test_the_same_numbers_give_the_same_answer(self, case, odd):
         X, y, expected = case
-        model = MDRE(random_state=0).fit(odd(X), y)
+        model = MDRE(**FIXED, random_state=0).fit(odd(X), y)
         np.testing.assert_allclose(model.log_ratio(odd(X)), expected, rtol=1e-9, atol=1e-9)
 
     def test_read_only_arrays(self, case):
@@ -678,13 +756,13 @@ class TestOddInput:
         X, y, weight = X.copy(), y.copy(), np.ones(len(X))
         for a in (X, y, weight):
             a.setflags(write=False)
-        model = MDRE(random_state=0).fit(X, y, weight)
+        model = MDRE(**FIXED, random_state=0).fit(X, y, weight)
         np.testing.assert_allclose(model.log_ratio(X), expected, rtol=1e-6, atol=1e-6)
 
     def test_the_data_are_not_changed(self, case):
         X, y, _ = case
         before = X.copy(), y.copy()
-        MDRE("dimension-wise", random_state=0).fit(X, y).score(X, y)
+        fixed("dimension-wise", random_state=0).fit(X, y).score(X, y)
         np.testing.assert_array_equal(X, before[0])
         np.testing.assert_array_equal(y, before[1])
 
@@ -709,26 +787,26 @@ class TestOddInput:
 
     def test_a_duplicated_column_warns_and_changes_nothing(self):
         X, y = stack(*moderate())
-        plain = MDRE(random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
+        plain = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
         twice = np.column_stack([X, 3 * X[:, 0] + 5])
         with pytest.warns(UserWarning, match="linearly dependent: 3 columns span 2"):
-            model = MDRE(random_state=0, tol=1e-9).fit(twice, y)
+            model = MDRE(**FIXED, random_state=0, tol=1e-9).fit(twice, y)
         np.testing.assert_allclose(model.log_ratio(twice), plain, rtol=1e-5, atol=1e-5)
 
     @pytest.mark.parametrize("value", [0.0, 1.0, 1e9])
     def test_a_constant_column_warns_and_changes_nothing(self, value):
         X, y = stack(*moderate())
-        plain = MDRE(random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
+        plain = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
         wider = np.column_stack([X[:, 0], np.full(len(X), value), X[:, 1]])
         with pytest.warns(UserWarning, match=r"1 of 3 columns are constant .*positions 1"):
-            model = MDRE(random_state=0, tol=1e-9).fit(wider, y)
+            model = MDRE(**FIXED, random_state=0, tol=1e-9).fit(wider, y)
         np.testing.assert_allclose(model.log_ratio(wider), plain, rtol=1e-6, atol=1e-6)
 
     def test_a_warning_is_given_once(self):
         X, y = stack(*moderate())
         wider = np.column_stack([X, np.ones(len(X))])
         with pytest.warns(UserWarning) as caught:
-            MDRE(random_state=0).fit(wider, y)
+            MDRE(**FIXED, random_state=0).fit(wider, y)
         assert len({str(w.message) for w in caught}) == len(caught) == 1
 
     @pytest.mark.parametrize("d", [1, 3])
@@ -785,6 +863,6 @@ class TestOddInput:
     @pytest.mark.parametrize("size", [1e150, 1e-150])
     def test_numbers_whose_squares_do_not_exist(self, size):
         X, y = stack(*moderate())
-        plain = MDRE(random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
-        huge = MDRE(random_state=0, tol=1e-9).fit(X * size, y).log_ratio(X * size)
+        plain = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X, y).log_ratio(X)
+        huge = MDRE(**FIXED, random_state=0, tol=1e-9).fit(X * size, y).log_ratio(X * size)
         np.testing.assert_allclose(huge, plain, rtol=1e-5, atol=1e-5)

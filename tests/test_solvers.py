@@ -19,12 +19,27 @@ def two_samples(d: int = 2, n: int = 400, seed: int = 0):
     return stack(rng.normal(0, 1, (n, d)), rng.normal(0.7, 1.4, (n, d)))
 
 
+# The samples are normal: with everything to choose from, nothing would be left to solve for.
+FIXED = {
+    "auxiliaries": "bridge",
+    "maps": None,
+    "anchor": "gaussian",
+    "critic": "quadratic",
+    "l2": 10.0,
+}
+
+
 def three_settings():
     """Known auxiliary with anchors, learned auxiliary without, diagonal critic."""
     return {
-        "known": {},
-        "learned": {"auxiliaries": "linear", "anchor": None, "l2": 0.1},
-        "diagonal": {"critic": "diagonal", "known_density": False, "auxiliaries": "normal"},
+        "known": FIXED,
+        "learned": {**FIXED, "auxiliaries": "linear", "anchor": None, "l2": 0.1},
+        "diagonal": {
+            **FIXED,
+            "critic": "diagonal",
+            "known_density": False,
+            "auxiliaries": "normal",
+        },
     }
 
 
@@ -99,7 +114,7 @@ def test_separable_data_end_with_an_answer_or_an_explained_warning(anchor, l2):
     # lies at infinity.
     rng = np.random.default_rng(0)
     X, y = stack(rng.normal(-10, 1, 200), rng.normal(10, 1, 200))
-    model = MDRE(auxiliaries=[], anchor=anchor, l2=l2, max_iter=50)
+    model = MDRE(**{**FIXED, "auxiliaries": [], "anchor": anchor, "l2": l2}, max_iter=50)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -115,15 +130,31 @@ def test_separable_data_end_with_an_answer_or_an_explained_warning(anchor, l2):
 def test_newton_needs_few_steps_from_the_anchor():
     # A property of the parametrisation that the speed rests on; 16 was without anchors.
     X, y = stack(np.random.default_rng(0).normal(-1, 0.08, 3000), np.linspace(1.5, 2.5, 3000))
-    assert MDRE(random_state=0).fit(X, y).n_iter_ <= 8
+    assert 0 < MDRE(**FIXED, random_state=0).fit(X, y).n_iter_ <= 8
 
 
 def test_the_callback_sees_every_step(capsys):
     X, y = two_samples(1)
-    MDRE(random_state=0, verbose=1).fit(X, y)
+    MDRE(**FIXED, random_state=0, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("MDRE step   0")
     assert all("gradient" in line for line in lines)
+
+
+def test_an_infinite_penalty_leaves_nothing_to_solve():
+    X, y = two_samples(2)
+    model = MDRE(**{**FIXED, "l2": np.inf}, random_state=0).fit(X, y)
+    assert model.solution_.converged
+    assert model.n_iter_ == 0
+    assert model.solution_.theta.shape == (0,)
+    # The limit of ever larger penalties: the anchors alone.
+    firm = MDRE(**{**FIXED, "l2": 1e12}, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.log_ratio(X), firm.log_ratio(X), rtol=1e-6, atol=1e-6)
+    p, q = (anchor.score_samples(model.map_(X)) - anchor.bias_ for anchor in model.anchors_)
+    np.testing.assert_allclose(model.log_ratio(X), p - q, rtol=1e-9, atol=1e-9)
+    # Curvatures, which standard errors need, are there when they are asked for.
+    theta = np.zeros(model.critic_.n_parameters)
+    assert np.isfinite(model.objective_.at(theta).hessian()).all()
 
 
 def test_solve_dense_copes_with_a_flat_direction():
@@ -140,7 +171,7 @@ def test_solve_dense_copes_with_a_flat_direction():
 
 def test_solve_hessian_agrees_with_the_dense_solution():
     X, y = two_samples(2)
-    model = MDRE(random_state=0).fit(X, y)
+    model = MDRE(**FIXED, random_state=0).fit(X, y)
     point = model.objective_.at(model.solution_.theta)
     g = np.random.default_rng(0).normal(size=len(point.theta))
     s = solvers.solve_hessian(point, g, tol=1e-10)

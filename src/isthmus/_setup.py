@@ -85,7 +85,7 @@ class Setup:
         Z = [self.where(p), self.where(q)]
 
         # 2. Anchors of p and q, which the default auxiliary is placed on.
-        self.anchors = _anchors(settings["anchor"], Z, weights, self.where)
+        self.anchors = fit_anchors(settings["anchor"], Z, weights, self.where)
         self.auxiliaries: list[Any] = []
         for auxiliary in resolve_auxiliaries(settings["auxiliaries"], p.shape[1], names):
             if isinstance(auxiliary, Bridge) and self._carries(auxiliary):
@@ -301,19 +301,27 @@ class Score:
         return float(mean), float(np.sqrt(variance))
 
 
-def _anchors(spec: Any, Z: list[Array], weights: Any, where: Any) -> list[Any]:
-    """Fitted anchors of p and of q."""
+def fit_anchors(spec: Any, Z: Sequence[Array], weights: Sequence[Any], where: Any) -> list[Any]:
+    """Fitted anchors of p and of q; one for both where it is pooled; none for None.
+
+    Parameters
+    ----------
+    spec : anchor, name, pair of these, Pooled or None
+    Z : pair of ndarray
+        Rows of p and of q in coordinates.
+    weights : pair of ndarray or None
+        Their weights.
+    where : Coordinates
+    """
     if spec is None:
         return []
     if isinstance(spec, Pooled):
-        both = [_or_ones(w, z) for w, z in zip(weights, Z, strict=True)]
-        weight = None
-        if any(w is not None for w in weights) or len(Z[0]) != len(Z[1]):
-            weight = np.concatenate([w * len(w) / w.sum() / len(w) for w in both])
-            weight *= sum(len(w) for w in both) / 2
-        shared = fit_anchor(
-            resolve_anchor(spec.anchor), np.concatenate(Z), weight, where.surroundings(Z[1])
-        )
+        rows, weight = np.concatenate(Z), None
+        if len(Z[0]) != len(Z[1]) or any(w is not None for w in weights):
+            # Each sample counts for half, whatever its size.
+            mass = [_or_ones(w, z) for w, z in zip(weights, Z, strict=True)]
+            weight = np.concatenate([0.5 * len(rows) * w / w.sum() for w in mass])
+        shared = fit_anchor(resolve_anchor(spec.anchor), rows, weight, where.surroundings(rows))
         return [shared, shared]
     return [
         fit_anchor(resolve_anchor(one), Z[c], weights[c], where.surroundings(Z[1 - c]))

@@ -39,6 +39,7 @@ from ._validation import (
 )
 from .auxiliaries import fit_auxiliary, is_known
 from .critics.classifier import ClassifierSetup, is_classifier
+from .maps.shared import check_kinds
 from .objective import Objective
 from .selection import choose
 from .solvers import Solution
@@ -225,6 +226,7 @@ class MDRE(BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, start: Solution | None) -> None:
         check_parameters(self)
         p, q, *weights = self._read(X, y, sample_weight)
+        check_kinds(self.maps, p.shape[1], "maps")
         names = getattr(self, "feature_names_in_", None)
         seeds = Seeds(self.random_state)
 

@@ -21,9 +21,9 @@ from ._affine import canonical_map
 from ._coordinates import Coordinates, fit_coordinates
 from ._parts import CRITICS, SOLVERS
 from ._random import Seeds
-from ._setup import HeldOut, Score, Setup
+from ._setup import HeldOut, Score, Setup, fit_anchors
 from ._typing import Array
-from .anchors import AutoAnchor, Pooled, anchor_pair, fit_anchor, resolve_anchor
+from .anchors import AutoAnchor, Pooled
 from .auxiliaries import Bridge
 from .auxiliaries._discrete import has_atoms
 from .auxiliaries.chain import Link, build_chain
@@ -255,15 +255,7 @@ class _Search:
         for kinds in maps:
             where = fit_coordinates(*self.train, *self.train_weights, maps=kinds, warn=False)
             Z = [where(rows) for rows in self.train]
-            fitted = [
-                fit_anchor(
-                    resolve_anchor(spec),
-                    Z[c],
-                    self.train_weights[c],
-                    where.surroundings(Z[1 - c]),
-                )
-                for c, spec in enumerate(anchor_pair(self.chosen["anchor"]))
-            ]
+            fitted = fit_anchors(self.chosen["anchor"], Z, self.train_weights, where)
             rivals = [getattr(one, "rivals_", []) for one in fitted]
             fitted = [one.anchor_ if isinstance(one, AutoAnchor) else one for one in fitted]
             bridge = Bridge(maps=kinds)
@@ -284,18 +276,13 @@ class _Search:
                 )
             )
             if _is_auto(self.chosen["anchor"]):
-                both = fit_anchor(
-                    _unfitted(fitted[0]), np.concatenate(Z), None, where.surroundings(Z[1])
-                )
-                out.append(
-                    _Candidate(
-                        f"{prefix}one {_name(fitted[0])} for both",
-                        where,
-                        kinds,
-                        Pooled(_unfitted(fitted[0])),
-                        [both, both],
+                # The same families whichever sample is called p.
+                for name, one in sorted({_name(one): one for one in fitted}.items()):
+                    pooled = Pooled(_unfitted(one))
+                    both = fit_anchors(pooled, Z, self.train_weights, where)
+                    out.append(
+                        _Candidate(f"{prefix}one {name} for both", where, kinds, pooled, both)
                     )
-                )
         return out
 
     def _compare(self, candidates: list[_Candidate]) -> _Candidate:
@@ -414,6 +401,8 @@ class _Search:
                     weakest=strength <= _STRENGTHS[-1] * bound.n_features,
                 )
             previous = best
+        if not _is_auto(self.settings["l2"]):
+            self.chosen["l2"] = self.settings["l2"]
         if _is_auto(given) and has_atoms(*self.train):
             self._try_trees(setup, held, best)
 
@@ -422,9 +411,8 @@ class _Search:
         trees = HistGradientBoostingClassifier(
             max_iter=200, early_stopping=True, random_state=0, max_leaf_nodes=15
         )
-        fitted = clone(trees).fit(
-            np.concatenate(setup.classes.rows), setup.sample.label, setup.sample.weight
-        )
+        rows, weight = setup.classes.rows, setup.sample.weight
+        fitted = clone(trees).fit(np.concatenate(rows), setup.sample.label, weight)
         terms = [
             np.log(np.maximum(fitted.predict_proba(rows)[:, c], 1e-12))
             for c, rows in enumerate(held.rows)
@@ -441,8 +429,10 @@ class _Search:
     ) -> Iterator[tuple[float, Score]]:
         """Scores along the penalty, from strong to weak, each fit started from the one before."""
         theta, top, misses = np.zeros(bound.n_parameters), start, 0
-        for strength in _STRENGTHS:
-            l2 = strength * bound.n_features
+        penalties = [strength * bound.n_features for strength in _STRENGTHS]
+        if not _is_auto(self.settings["l2"]):
+            penalties = [float(self.settings["l2"])]
+        for l2 in penalties:
             objective = Objective(bound, setup.sample, l2)
             theta = SOLVERS["newton"](objective, theta, tol=1e-4, max_iter=20).theta
             score = held.score(bound, theta)

@@ -57,7 +57,7 @@ class Bumps(FeatureCritic):
             Rows of every class in the coordinates of the estimator, p and q first.
         rng : numpy.random.Generator
         """
-        check_number(self.n_centres, "n_centres", low=2, integer=True)
+        check_number(self.n_centres, "n_centres", low=4, integer=True)
         check_number(self.width, "width", low=0, open_low=True, open_high=True)
         placed = copy(self)
         share = [self.n_centres - self.n_centres // 2, self.n_centres // 2]
@@ -74,9 +74,9 @@ class Bumps(FeatureCritic):
         pairs = zip(self.rows_, self.frames_, strict=False)
         self.centres_ = [(part - frame.centre) @ frame.whiten for part, frame in pairs]
         self.variance_ = [(self.width * _median_distance(part)) ** 2 for part in self.centres_]
-        self.mean_, self.sd_ = 0.0, 1.0
         heights = self._heights(np.concatenate(self.rows_))
-        self.mean_, self.sd_ = heights.mean(axis=0), heights.std(axis=0)
+        spread = heights.std(axis=0)
+        self.mean_, self.sd_ = heights.mean(axis=0), np.where(spread > 0, spread, 1.0)
 
     def basis(self, X: Array) -> list[Array]:
         """The same features for every learned class, shape (n, n_centres)."""
@@ -91,7 +91,7 @@ class Bumps(FeatureCritic):
             self.frames_, self.centres_, self.variance_, strict=False
         ):
             Z = (X - frame.centre) @ frame.whiten
-            # Half the squared distance, less what the rows have in common.
+            # Minus half the squared distances, by one matrix product.
             exponent = Z @ centres.T - 0.5 * (centres**2).sum(axis=1)
             exponent -= 0.5 * (Z**2).sum(axis=1)[:, None]
             exponent /= variance

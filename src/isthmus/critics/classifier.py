@@ -65,7 +65,7 @@ class ClassifierSetup:
         mass = [np.ones(len(x)) if w is None else w for x, w in zip(rows, weights, strict=True)]
         sizes = [represented(weight) for weight in mass]
         for name, auxiliary in zip(self.class_names[2:], self.auxiliaries, strict=True):
-            oversample = 2.0 if is_known(auxiliary) else None
+            oversample = 1.0 if is_known(auxiliary) else None
             count = getattr(auxiliary, "n_samples", draw_count(sizes, p.shape[1], oversample))
             rows.append(np.asarray(auxiliary.sample(count, seeds(name))))
             mass.append(np.ones(len(rows[-1])))
@@ -78,8 +78,10 @@ class ClassifierSetup:
             self.classifier.set_params(random_state=int(seeds("classifier").integers(2**31)))
         given = {}
         if "sample_weight" in inspect.signature(self.classifier.fit).parameters:
-            weight = [s * w for s, w in zip(share, mass, strict=True)]
-            given["sample_weight"] = np.concatenate(weight)
+            weight = np.concatenate([s * w for s, w in zip(share, mass, strict=True)])
+            # Equal weights say nothing, and cost boosted trees dearly.
+            if np.ptp(weight) > 1e-9 * weight.max():
+                given["sample_weight"] = weight
         else:
             # Without weights the classes count as often as they have rows.
             self.prior = counts / counts.sum()

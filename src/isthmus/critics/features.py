@@ -45,9 +45,10 @@ class FeatureCritic(BaseEstimator):
     ...         return [np.abs((X - f.centre) @ f.whiten) - 0.8 for f in self.frames_]
     >>> rng = np.random.default_rng(0)
     >>> X, y = isthmus.stack(rng.laplace(size=2000), rng.normal(1, 1, 2000))
-    >>> mdre = isthmus.MDRE(critic=Sum([Quadratic(), Absolute()]), random_state=0).fit(X, y)
-    >>> mdre.critic_.n_features
-    4
+    >>> critic = Sum([Quadratic(), Absolute()])
+    >>> mdre = isthmus.MDRE(critic=critic, anchor="gaussian", l2=1.0, random_state=0).fit(X, y)
+    >>> mdre.log_ratio([[0.0], [1.0]]).round()  # truth: 0.7 and -0.8
+    array([ 1., -1.])
     """
 
     coordinates: str = "canonical"

@@ -17,31 +17,33 @@ class Radial(FeatureCritic):
     """Critic of log(1 + |z|^2 / s) for a few s, with z the rows in the frame of the class.
 
     The log-density of a Student-t distribution with s + 2 degrees of freedom is
-    a multiple of that feature. The three default scales are exact for 2.1, 3 and
-    12 degrees of freedom, and combinations of them come within 0.03 nats (root
-    mean square) for any number from 2.5 to 100, in 1 to 40 dimensions and more.
+    a multiple of that feature and a constant. The default scales are exact for
+    2.1, 3, 12 and 102 degrees of freedom, and combinations of them come within
+    0.03 nats (root mean square) for any number above 2.5, in any dimension.
     Features have mean zero and unit variance under a standard normal.
 
-    They grow slowly, unlike the quadratic: with ``anchor="student-t"`` they are of
-    use alone; on the normal anchor only in a :class:`Sum` with a quadratic
-    critic, which has to take the anchor's tails away.
+    They grow slowly, unlike the quadratic, so that rows far out have little
+    leverage: for heavy tails use this critic alone, with ``anchor="student-t"`` or
+    without an anchor. On a normal anchor it is of use in a :class:`Sum` with a
+    quadratic critic, which can take the anchor's own tails away.
 
     Parameters
     ----------
-    scales : sequence of float, default (0.1, 1.0, 10.0)
+    scales : sequence of float, default (0.1, 1, 10, 100)
         The values of s.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from isthmus.critics import Frame, Radial
-    >>> critic = Radial().bind([Frame(np.zeros(5), np.eye(5))])
-    >>> phi = critic.basis(np.random.default_rng(0).normal(size=(10_000, 5)))[0]
-    >>> bool(np.abs(phi.mean(axis=0)).max() < 0.04), bool(np.abs(phi.std(axis=0) - 1).max() < 0.04)
-    (True, True)
+    >>> import numpy as np, isthmus
+    >>> from isthmus.critics import Radial
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 4000), rng.standard_t(3, 4000))
+    >>> mdre = isthmus.MDRE(critic=Radial(), anchor=None, l2=1.0, random_state=0).fit(X, y)
+    >>> mdre.log_ratio([[0.0], [3.0]]).round()  # truth: 0.1 and -1.6
+    array([ 0., -2.])
     """
 
-    def __init__(self, scales: Sequence[float] = (0.1, 1.0, 10.0)) -> None:
+    def __init__(self, scales: Sequence[float] = (0.1, 1.0, 10.0, 100.0)) -> None:
         self.scales = scales
 
     def prepare(self) -> None:

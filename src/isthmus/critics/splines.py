@@ -62,8 +62,8 @@ class Splines(FeatureCritic):
     >>> X, y = isthmus.stack(rng.beta(2, 5, 4000), rng.beta(5, 2, 4000))
     >>> critic = Sum([Quadratic(), Splines()])
     >>> mdre = isthmus.MDRE(critic=critic, anchor="gaussian", l2=1.0, random_state=0)
-    >>> mdre.fit(X, y).log_ratio([[0.2], [0.5]]).round()  # truth: 4.2 and 0
-    array([4., 0.])
+    >>> mdre.fit(X, y).log_ratio([[0.2], [0.8]]).round()  # truth: 4.2 and -4.2
+    array([ 4., -4.])
     """
 
     def __init__(self, n_basis: int = 8, coordinates: str = "columns") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -135,13 +136,32 @@ class SharedMaps(BaseEstimator):
 
     def _one_each(self, d: int) -> list[str]:
         """Kind of each column's map, which may be "auto"."""
-        kinds = (
-            [self.kinds] * d if self.kinds is None or isinstance(self.kinds, str) else self.kinds
+        return check_kinds(self.kinds, d, "kinds")
+
+
+def check_kinds(kinds: Any, d: int, argument: str) -> list[str]:
+    """Kind of each column's map, by name; an error that names the argument if there is none.
+
+    Parameters
+    ----------
+    kinds : None, str or sequence of these
+    d : int
+        Number of columns.
+    argument : str
+        What the caller calls the kinds.
+    """
+    options = ["auto", None, *FITS]
+    if kinds is None or isinstance(kinds, str):
+        kinds = [kinds] * d
+    elif not isinstance(kinds, (list, tuple, np.ndarray)):
+        raise ValueError(
+            f"{argument} must be one of {options} or a list with one of these for each column; "
+            f"received {kinds!r}."
         )
-        if len(kinds) != d:
-            raise ValueError(
-                f"kinds must name one map for each of {d} columns; received {len(kinds)}."
-            )
-        for kind in kinds:
-            check_option(kind, "kinds", ["auto", None, *FITS])
-        return ["identity" if kind is None else kind for kind in kinds]
+    if len(kinds) != d:
+        raise ValueError(
+            f"{argument} must name one map for each of {d} columns; received {len(kinds)}."
+        )
+    for kind in kinds:
+        check_option(kind, argument, options)
+    return ["identity" if kind is None else kind for kind in kinds]

@@ -464,6 +464,9 @@ class TestDiagnostics:
             "effective_sample_size",
             "support",
             "flexibility",
+            "anchors",
+            "rising",
+            "bridge",
         }
         assert set(comparison.diagnostics) == names
         for name, check in comparison.diagnostics.items():

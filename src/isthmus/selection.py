@@ -458,7 +458,10 @@ class _Search:
 def _critics(d: int) -> list[tuple[str, Any]]:
     out: list[tuple[str, Any]] = [
         ("quadratic", Quadratic()),
-        ("quadratic, radial and splines", Sum([Quadratic(), Radial(), Splines()])),
+        (
+            "quadratic, radial and splines",
+            Sum([Quadratic(), Radial(), Splines(coordinates="canonical")]),
+        ),
     ]
     if d <= _BUMP_COLUMNS:
         out.append(("quadratic and bumps", Sum([Quadratic(), Bumps()])))

@@ -279,12 +279,13 @@ class TestSplines:
         # is that of a spline's slope squared, up to 30^2: 900 / 12 * 1e-6.
         np.testing.assert_allclose((phi.T * weight) @ phi, np.eye(n_basis + 3), atol=1e-4)
 
-    def test_straight_lines_far_out(self):
+    def test_straight_lines_outside_of_the_knots_and_constants_far_out(self):
         critic = Splines().bind([Frame(np.zeros(1), np.eye(1))])
         for end in (-1.0, 1.0):
-            phi = critic.basis(end * np.array([[3.0], [4.0], [5.0], [1e6]]))[0]
+            phi = critic.basis(end * np.array([[3.0], [6.0], [9.0], [10.0], [1e6]]))[0]
             np.testing.assert_allclose(phi[2] - phi[1], phi[1] - phi[0], atol=1e-10)
-            np.testing.assert_allclose(phi[3] - phi[1], (1e6 - 4) * (phi[1] - phi[0]), rtol=1e-9)
+            np.testing.assert_allclose(phi[3], phi[2] + (phi[1] - phi[0]) / 3, atol=1e-10)
+            np.testing.assert_allclose(phi[4], phi[3], atol=1e-10)
 
     def test_smooth(self):
         # A slope that changes by at most the curvature of the roughest spline (knots half

@@ -51,7 +51,7 @@ class Coordinates:
 
     def surroundings(self, other: Array) -> Surroundings:
         """What an anchor fitted in these coordinates may know; ``other`` are the other's rows."""
-        return Surroundings(self.columns, other.mean(axis=0))
+        return Surroundings(self.columns, other)
 
 
 def fit_coordinates(

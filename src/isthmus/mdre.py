@@ -55,36 +55,45 @@ class MDRE(BaseEstimator):
     Parameters
     ----------
     auxiliaries : str, auxiliary, array, or list of these, default "auto"
-        What joins p and q. "auto" fits a heavy-tailed mixture of known density to
-        both samples. Others: "cauchy", "student-t", "normal", "uniform",
-        "truncated-normal", "smoothed-mixture", "linear", "dimension-wise", the
-        classes in :mod:`isthmus.auxiliaries`, any object with ``fit(p, q)`` and
-        ``sample(n, rng)``, or an array of samples. An empty list or None leaves
-        the binary classifier.
-    critic : {"quadratic", "diagonal", "low-rank"} or critic, default "quadratic"
-        The functions h_c. "low-rank" is ``isthmus.critics.Quadratic(rank=10)``.
-    anchor : str, density or None, default "gaussian"
-        Density that each learned class's critic starts from, so that only the
-        rest is learned and penalised: "gaussian", "student-t" for heavy tails,
-        "mixture" for several modes, "auto" for whichever gives held-out rows the
-        highest density, or any object with ``fit(X)`` and ``score_samples(X)``,
-        such as scikit-learn's mixtures and kernel densities. None is the paper's
-        model.
+        What joins p and q. "auto" measures how well the classes can be told apart
+        and builds a chain in which neighbours overlap; most often that is "bridge",
+        a heavy-tailed mixture of known density on both samples. Others: "cauchy",
+        "student-t", "normal", "uniform", "truncated-normal", "smoothed-mixture",
+        "linear", "dimension-wise", the classes in :mod:`isthmus.auxiliaries`, any
+        object with ``fit(p, q)`` and ``sample(n, rng)``, or an array of samples. An
+        empty list or None leaves the binary classifier.
+    critic : str, critic or classifier, default "auto"
+        The functions h_c: "quadratic", "diagonal", "low-rank" (which is
+        ``Quadratic(rank=10)``), anything in :mod:`isthmus.critics`, or any
+        scikit-learn classifier with ``predict_proba``, which takes the rows as they
+        are, with missing values if it can. "auto" tries quadratics, logarithms of
+        distances, splines and bumps, and trees where values repeat.
+    anchor : str, density, pair of these or None, default "auto"
+        Density that each learned class's critic starts from, so that only the rest
+        is learned and penalised: "gaussian", "student-t", "mixture", "copula",
+        those in :mod:`isthmus.anchors`, or any object with ``fit(X)`` and
+        ``score_samples(X)``, such as scikit-learn's mixtures and kernel densities.
+        A pair is one for p and one for q. "auto" is the simplest family that is
+        good enough for each. None is the paper's model.
+    maps : str, list of str or None, default "auto"
+        Increasing maps of the columns, the same for all classes, which leave p/q
+        unchanged: "log", "signed-log", "asinh", "yeo-johnson", "quantile" or None,
+        one for all columns or one for each. "auto" chooses for each column.
     prior : {"uniform", "counts"} or sequence of float, default "uniform"
         Class priors, for p, q and the auxiliaries in this order. They are not
         part of a log-ratio: unequal sample sizes never turn a ratio into odds.
     l2 : float or "auto", default "auto"
         Ridge penalty on the coefficients, which are standardised for each class:
-        l2 is the precision of a normal prior on them. "auto" is the number of
-        coefficients of a class, which lets the critic depart from its anchor by
-        about one nat; without an anchor it is 1. The paper's value is 0.
+        l2 is the precision of a normal prior on them. "auto" follows a path from
+        strong to weak for as long as held-out rows are predicted better. Infinity
+        leaves the critics at their anchors; the paper's value is 0.
     known_density : bool, default True
         Fix the critic of an auxiliary whose density is known at that density.
         False learns it, as in the paper.
     oversample : float or "auto", default "auto"
         How many samples to draw of an auxiliary of known density, for each row of
-        the larger of the two samples. "auto" takes 2 to 20, fewer where the
-        data are large, but at least 20,000 where they are small.
+        the larger of the two samples. "auto" takes 2 to 5, fewer where the
+        data are large, but 20,000 rows where they are small.
     solver : {"newton", "lbfgs"}, default "newton"
         Newton's method is exact for few parameters and uses conjugate gradients
         for many.
@@ -103,6 +112,10 @@ class MDRE(BaseEstimator):
         "p", "q", "m1", ..., "mK": the columns of :meth:`predict_proba`.
     classes_ : ndarray of shape (2,)
         Labels in y: of the denominator, then of the numerator.
+    best_params_ : dict
+        What every "auto" became, to be set as parameters of another estimator.
+    selection_ : Selection
+        How it was chosen; ``print(mdre.selection_.summary())``.
     auxiliaries_ : list
         Fitted auxiliaries, one for each class.
     log_prior_ : ndarray of shape (K + 2,)
@@ -113,8 +126,10 @@ class MDRE(BaseEstimator):
         Number of solver steps.
     objective_ : Objective
         The objective over the labelled sample, for uncertainties.
-    map_ : AffineMap
-        The shared coordinates.
+    map_ : Coordinates
+        The shared coordinates: column maps, then an affine map.
+    l2_ : float
+        The penalty.
     anchors_ : list
         Fitted anchors of the learned classes (empty without anchors).
     n_features_in_ : int

@@ -108,11 +108,11 @@ class Selection:
         """A table, one line for each trial; the last of each stage with a star was chosen."""
         if not self.trials:
             return self.rule
-        lines = [f"{'':2}{'stage':8}{'score':>10}{'gain':>10}{'± s.e.':>9}  candidate"]
+        lines = [f"{'':2}{'stage':10}{'score':>10}{'gain':>10}{'± s.e.':>9}  candidate"]
         for t in self.trials:
             star = "*" if t.chosen else ""
             lines.append(
-                f"{star:2}{t.stage:8}{t.score:10.5f}{t.gain:+10.5f}{t.std_error:9.5f}  {t.name}"
+                f"{star:2}{t.stage:10}{t.score:10.5f}{t.gain:+10.5f}{t.std_error:9.5f}  {t.name}"
             )
         lines += [f"m{k + 1}: {reason}" for k, reason in enumerate(self.reasons)]
         return "\n".join(lines)
@@ -147,9 +147,8 @@ def choose(
     if not any(_is_auto(value) for value in chosen.values()):
         return chosen, Selection(rule="Every setting was given.")
     if is_classifier(chosen["critic"]):
-        return _by_rule(chosen), Selection(
-            rule="The critic is a classifier, which takes rows as is."
-        )
+        rule = "The critic is a classifier, which takes rows as they are."
+        return {**_by_rule(chosen), "auxiliaries": chosen["auxiliaries"]}, Selection(rule=rule)
     if chosen["anchor"] is None:
         return _by_rule(chosen), Selection(rule="Without anchors there is nothing to choose from.")
     if min(len(p), len(q)) < LEAST_ROWS:
@@ -252,6 +251,7 @@ class _Search:
             shared = SharedMaps().fit(*self.train, *self.train_weights)
             maps = [None] if shared.is_identity else [None, shared.kinds_]
         out = []
+        automatic = _is_auto(self.chosen["anchor"])
         for kinds in maps:
             where = fit_coordinates(*self.train, *self.train_weights, maps=kinds, warn=False)
             Z = [where(rows) for rows in self.train]
@@ -269,13 +269,13 @@ class _Search:
                     f"{prefix}{_name(fitted[0])} for p, {_name(fitted[1])} for q",
                     where,
                     kinds,
-                    tuple(_unfitted(one) for one in fitted),
+                    tuple(map(_unfitted, fitted)) if automatic else self.chosen["anchor"],
                     fitted,
                     bridge,
                     rivals,
                 )
             )
-            if _is_auto(self.chosen["anchor"]):
+            if automatic:
                 # The same families whichever sample is called p.
                 for name, one in sorted({_name(one): one for one in fitted}.items()):
                     pooled = Pooled(_unfitted(one))

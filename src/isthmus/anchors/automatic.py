@@ -127,7 +127,7 @@ class AutoAnchor(BaseEstimator):
             return
         yield "student-t", "student-t", StudentTAnchor()
         if d == 1:
-            for edges in ("below", "above", "both"):
+            for edges in _edges(X[:, 0], surroundings):
                 yield f"cut off {edges}", f"normal cut off {edges}", TruncatedAnchor(edges)
         else:
             for k in (2, 3):
@@ -164,6 +164,18 @@ class _Found:
         mean = float(share @ gain)
         error = float(np.sqrt((share**2 * (gain - mean) ** 2).sum()))
         return mean > max(errors * error, _LEAST_GAIN / len(gain))
+
+
+def _edges(x: Array, surroundings: Surroundings | None) -> list[str]:
+    """Sides on which the values may end: not where those of the other sample just go on."""
+    ends = ["below", "above"]
+    if surroundings is not None:
+        others, spread = surroundings.others[:, 0], x.std()
+        if ((others < x.min()) & (others > x.min() - spread)).any():
+            ends.remove("below")
+        if ((others > x.max()) & (others < x.max() + spread)).any():
+            ends.remove("above")
+    return [*ends, "both"] if len(ends) == 2 else ends
 
 
 def _promising(mixture: Any, X: Array, held: Array, surroundings: Any) -> bool:

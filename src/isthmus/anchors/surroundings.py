@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._typing import Array
 
 
@@ -16,9 +18,14 @@ class Surroundings:
     columns : ndarray of shape (d, d), optional
         ``X @ columns`` are the columns of the data, each scaled, which the
         coordinates of X mix. None where columns are linearly dependent.
-    other : ndarray of shape (d,)
-        Mean of the other sample: the side from which this class is seen.
+    others : ndarray of shape (n, d)
+        Rows of the other sample.
     """
 
     columns: Array | None
-    other: Array
+    others: Array
+
+    @property
+    def other(self) -> Array:
+        """Mean of the other sample: the side from which this class is seen."""
+        return np.asarray(self.others.mean(axis=0))

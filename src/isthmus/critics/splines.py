@@ -12,6 +12,7 @@ from .._validation import check_number, check_option
 from .features import FeatureCritic
 
 _REACH = 2.5
+_END = 10.0
 _INTERVALS = 100
 _PIECE_VALUES = 32_768
 
@@ -34,8 +35,9 @@ class Splines(FeatureCritic):
 
     A coordinate in the units of a class, u = (x_j - centre_j) / sd_j, is about a
     standard normal for that class. Its ``n_basis`` features are splines with
-    knots on [-2.5, 2.5] and straight lines outside, and orthonormal to each other
-    and to 1, u and u^2 under the standard normal. They add what the quadratic
+    knots on [-2.5, 2.5], straight lines from there to -10 and 10 and constants
+    outside, and orthonormal to each other and to 1, u and u^2 under the standard
+    normal. They add what the quadratic
     lacks, such as skewness, bounds and several modes of single columns, and are
     meant for a :class:`Sum` with a quadratic critic.
 
@@ -145,6 +147,9 @@ class Splines(FeatureCritic):
 def _locate(X: Array, low: Array | float, step: Array | float) -> tuple[IntArray, Array]:
     """Interval of each value, the outermost for those beyond, and the part of it passed."""
     part = (X - low) / step
+    # Rows further out than a class's own ever are would have all the leverage.
+    beyond = _INTERVALS * (_END / _REACH - 1.0) / 2.0
+    np.clip(part, -beyond, _INTERVALS + beyond, out=part)
     left = np.clip(part, 0, _INTERVALS - 1).astype(np.intp)
     part -= left
     return left, part

@@ -40,7 +40,8 @@ from isthmus import MDRE, compare, stack
 from isthmus.problems import Gaussian, correlation_for
 
 METHODS = ("compare", "fit")
-FIXED = {"maps": None, "anchor": "gaussian", "critic": "quadratic", "l2": 1000.0}
+FIXED = {"auxiliaries": "bridge", "maps": None, "anchor": "gaussian"}
+FIXED |= {"critic": "quadratic", "l2": 1000.0}
 RATIO_GOAL = 3.0
 Found = dict[str, Any]
 

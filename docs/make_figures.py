@@ -9,6 +9,7 @@ is seeded; it takes about half a minute of one core.
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Callable
@@ -377,6 +378,38 @@ def _families(q: np.ndarray, law: Margin, far: float) -> str:
     return "\n".join(lines)
 
 
+def measured() -> dict[str, str]:
+    """Tables of the benchmark's record, ``benchmarks/records/accuracy.json``."""
+    record = json.loads((HERE.parent / "benchmarks" / "records" / "accuracy.json").read_text())
+    titles = {
+        "table2": "Table 2 of the paper, 20,000 rows a side",
+        "table2-2k": "Table 2, 2,000 rows a side",
+        "table3": "Table 3",
+        "narrow": "Narrow against wide normals",
+        "hard": "Problems where two fitted normals are off by more than 20 %",
+    }
+    out = []
+    for name, title in titles.items():
+        results = [each for each in record["results"] if each["set"] == name]
+        if not results:
+            continue
+        seeds = sorted({len(each["seeds"]) for each in results})
+        told = " or ".join(map(str, seeds))
+        out += [f"**{title}** ({told} seeds)", ""]
+        out += ["| problem | truth | mean | error | RMSE | plug-in | its RMSE | warned | s |"]
+        out += ["|---|---|---|---|---|---|---|---|---|"]
+        for each in results:
+            plug, count = each["plug_in"], len(each["seeds"])
+            out.append(
+                f"| {each['problem'].split('/')[1]} | {each['truth']:.3f} | {each['mean']:.3f} "
+                f"| {each['error_percent']:+.2f} % | {each['rmse']:.3f} "
+                f"| {plug['error_percent']:+.1f} % | {plug['rmse']:.3f} "
+                f"| {each['warned']}/{count} | {each['seconds']:.0f} |"
+            )
+        out.append("")
+    return {"measured": "\n".join(out).rstrip()}
+
+
 def fill_in(blocks: dict[str, str]) -> None:
     """Put the blocks between their marks in ``accuracy.md``."""
     page = HERE / "accuracy.md"
@@ -399,6 +432,7 @@ def main() -> None:
         selection_figure,
         auxiliaries_figure,
         failure_figure,
+        measured,
     ]
     blocks: dict[str, str] = {}
     for make in makers:

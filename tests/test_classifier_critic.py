@@ -221,9 +221,6 @@ class TestWeights:
         weighted = clone(model).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
         assert abs((weighted.log_ratio(GRID) - model.fit(X, y).log_ratio(GRID)).mean()) < 0.05
 
-    @pytest.mark.xfail(
-        reason="ClassifierSetup divides by summed weights though the classifier saw plain rows"
-    )
     def test_nor_where_the_classifier_takes_no_weights(self):
         X, y = normals(600, 500)
         model = MDRE(None, critic=logistic(), random_state=0)
@@ -242,7 +239,6 @@ class TestAsAnEstimator:
         np.testing.assert_array_equal(run(0), run(0))
         assert not np.array_equal(run(0), run(1))
 
-    @pytest.mark.xfail(reason="only a classifier's own random_state is seeded, not a pipeline's")
     def test_reproducible_within_a_pipeline(self):
         X, y = normals(400, 300)
 

@@ -138,7 +138,7 @@ class Comparison:
         level = self.level if level is None else level
         check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
         divergence = get_divergence(spec)
-        value, error = self._value_and_error(divergence)
+        value, error = self._value_and_error(divergence, level)
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
         )
@@ -235,7 +235,7 @@ class Comparison:
         theta = model.solution_.theta
         return model.objective_.at(theta if len(theta) else np.zeros(model.critic_.n_parameters))
 
-    def _value_and_error(self, divergence: Divergence) -> tuple[float, float]:
+    def _value_and_error(self, divergence: Divergence, level: float) -> tuple[float, float]:
         arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
         value = float(divergence.value(*arguments))
         if not np.isfinite(value):
@@ -257,7 +257,7 @@ class Comparison:
                 float(divergence.value(p, q, self.weight_p, self.weight_q))
                 for p, q in self._without_fold
             ]
-            error = float(np.hypot(error, jackknife_std_error(np.array(moved), self.level)))
+            error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
         return value, error if np.isfinite(error) else np.inf
 
     def _normalisation(self, top: str, bottom: str) -> Check:

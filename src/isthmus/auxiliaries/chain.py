@@ -10,7 +10,8 @@ the quadratic rule that two fitted normals give.
    whose worse side is told apart least.
 2. *Insert.* Where two neighbours are still told apart in more than 95 % of the
    rows, whichever kind of mixing lies best between p and q there is put in.
-3. *Drop.* A class that can hardly be told from a neighbour goes.
+   A class that can hardly be told from a neighbour, or brings them no closer, is
+   dropped, and the chain ends.
 
 What is inserted stays only if it raises the held-out likelihood of p, q and the
 first auxiliary; :mod:`isthmus.selection` sees to that.
@@ -107,18 +108,22 @@ def build_chain(p: Array, q: Array, rng: np.random.Generator) -> list[Link]:
         name: max(separability(ends["p"], rows), separability(rows, ends["q"]))
         for name, rows in ((name, drawn(one)) for name, one in kinds.items())
     }
-    best = "overlapping" if worst["overlapping"] <= APART else min(worst, key=worst.__getitem__)
+    best = (
+        "overlapping"
+        if worst["overlapping"] <= APART
+        else min(worst, key=lambda name: (worst[name], name == "overlapping"))
+    )
     told = ", ".join(f"{name} {accuracy:.0%}" for name, accuracy in worst.items())
     first = kinds[best]
     why = "Joins p and q" if worst[best] <= APART else "Least far from p and q"
     chain = [Link(first, f"{why} (worse side told apart: {told}).")]
-    rows = [ends["p"], drawn(first), ends["q"]]
+    rows, places = [ends["p"], drawn(first), ends["q"]], [0.0, 0.5, 1.0]
     while len(chain) < _MOST:
         apart = [separability(rows[i], rows[i + 1]) for i in range(len(rows) - 1)]
         gap = int(np.argmax(apart))
         if apart[gap] <= APART:
             break
-        place = (gap + 0.5) / (len(rows) - 1)
+        place = 0.5 * (places[gap] + places[gap + 1])
         options = {f"linear mixing at {place:.2f}": LinearMixing([place])}
         if p.shape[1] > 1:
             blocks = min(p.shape[1], 8)
@@ -141,4 +146,5 @@ def build_chain(p: Array, q: Array, rng: np.random.Generator) -> list[Link]:
         )
         chain.insert(gap, Link(options[name], reason))
         rows.insert(gap + 1, new)
+        places.insert(gap + 1, place)
     return chain

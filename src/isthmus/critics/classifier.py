@@ -74,17 +74,24 @@ class ClassifierSetup:
         share = self.prior * counts.sum() / counts
         label = np.repeat(np.arange(len(rows)), [len(part) for part in rows])
         self.classifier = clone(classifier)
-        if "random_state" in self.classifier.get_params() and classifier.random_state is None:
-            self.classifier.set_params(random_state=int(seeds("classifier").integers(2**31)))
+        for name, value in classifier.get_params().items():
+            if name.split("__")[-1] == "random_state" and value is None:
+                self.classifier.set_params(
+                    **{name: int(seeds(f"classifier {name}").integers(2**31))}
+                )
+        weight = np.concatenate([s * w for s, w in zip(share, mass, strict=True)])
         given = {}
-        if "sample_weight" in inspect.signature(self.classifier.fit).parameters:
-            weight = np.concatenate([s * w for s, w in zip(share, mass, strict=True)])
-            # Equal weights say nothing, and cost boosted trees dearly.
-            if np.ptp(weight) > 1e-9 * weight.max():
-                given["sample_weight"] = weight
-        else:
+        if "sample_weight" not in inspect.signature(self.classifier.fit).parameters:
+            if any(w is not None and np.ptp(w) > 0 for w in weights):
+                raise ValueError(
+                    f"critic must take sample_weight where rows have weights; received a "
+                    f"{type(classifier).__name__}, whose fit does not."
+                )
             # Without weights the classes count as often as they have rows.
-            self.prior = counts / counts.sum()
+            self.prior = np.bincount(label) / len(label)
+        elif np.ptp(weight) > 1e-9 * weight.max():
+            # Equal weights say nothing, and cost boosted trees dearly.
+            given["sample_weight"] = weight
         self.classifier.fit(np.concatenate(rows), label, **given)
 
     def critics(self, X: Array) -> Array:

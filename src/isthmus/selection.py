@@ -39,7 +39,7 @@ _CHOICES = ("maps", "anchor", "auxiliaries", "critic", "l2")
 _ROWS = 10_000
 _STRENGTHS = (100.0, 10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
 _BUMP_COLUMNS = 10
-_ROWS_PER_FEATURE = 10
+_ROWS_PER_FEATURE = 15
 _ERRORS = 3.0
 # Over all held-out rows, in nats: less is no evidence, however regular it is.
 _LEAST_GAIN = 3.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from isthmus import MDRE, selection, stack
+from isthmus import MDRE, _search, stack
 from isthmus.auxiliaries import Bridge, DimensionWiseMixing, LinearMixing, chain
 from isthmus.auxiliaries.chain import APART, Link, build_chain, separability
 
@@ -181,7 +181,7 @@ class TestAutomaticAuxiliaries:
         """Without the overlapping link nothing else joins them; with it nothing more is needed."""
         known = [] if helps else [Link(Bridge(), "First.")]
         links = [*known, Link(LinearMixing([0.4]), "Second."), Link(LinearMixing([0.6]), "Third.")]
-        monkeypatch.setattr(selection, "build_chain", lambda p, q, rng: links)
+        monkeypatch.setattr(_search, "build_chain", lambda p, q, rng: links)
         X, y = stack(*normals(3.0, 400, seed=5))
         model = MDRE(anchor="gaussian", maps=None, critic="quadratic", l2=1.0, random_state=0)
         model.fit(X, y)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
+from sklearn.base import clone
 
 from ._affine import represented
 from ._coordinates import fit_coordinates
@@ -96,9 +97,8 @@ class Setup:
         self.class_names = ["p", "q", *(f"m{k + 1}" for k in range(len(self.auxiliaries)))]
         learned = [True, True, *(not self.fixed(m) for m in self.auxiliaries)]
         self.learned = np.flatnonzero(learned)
-        if len(self.learned) > 2:
-            # Classes that are made of draws have anchors too, fitted to these.
-            self.classes  # noqa: B018
+        if self.anchors:
+            self._anchor_mixtures()
 
     @cached_property
     def classes(self) -> Classes:
@@ -114,14 +114,7 @@ class Setup:
             if self.fixed(auxiliary):
                 check_subspace(rows[-1], name, self.where)
             mass.append(np.ones(len(rows[-1])))
-        Z = [self.where(part) for part in rows]
-        if self.anchors:
-            spec = anchor_pair(self._settings["anchor"])[0]
-            spec = spec.anchor if isinstance(spec, Pooled) else spec
-            for c in self.learned[2:]:
-                own = mixed_anchor(self.auxiliaries[c - 2], self.where, self.anchors)
-                self.anchors.append(own or fit_anchor(resolve_anchor(spec), Z[c], mass[c]))
-        return Classes(rows, Z, mass)
+        return Classes(rows, [self.where(part) for part in rows], mass)
 
     @cached_property
     def frames(self) -> list[Frame]:
@@ -190,6 +183,16 @@ class Setup:
         """Whether an auxiliary's critic is its known density."""
         return self.known and is_known(auxiliary)
 
+    def _anchor_mixtures(self) -> None:
+        """Give the learned auxiliaries anchors too: from those of p and q, or from their draws."""
+        spec = anchor_pair(self._settings["anchor"])[0]
+        spec = spec.anchor if isinstance(spec, Pooled) else spec
+        for c in self.learned[2:]:
+            own = mixed_anchor(self.auxiliaries[c - 2], self.where, self.anchors)
+            if own is None:
+                own = fit_anchor(resolve_anchor(spec), self.classes.Z[c], self.classes.mass[c])
+            self.anchors.append(own)
+
     def _carries(self, bridge: Bridge) -> bool:
         """Whether the anchors can carry the bridge: components, and no column of few values."""
         return (
@@ -226,20 +229,9 @@ class HeldOut:
         self, setup: Setup, rows: Sequence[Array], weights: Sequence[Any], seeds: Seeds
     ) -> None:
         self.setup = setup
-        p, q = rows
-        parts = [p, q]
-        mass = [_or_ones(w, part) for w, part in zip(weights, parts, strict=True)]
-        for name, auxiliary in zip(setup.class_names[2:], setup.auxiliaries, strict=True):
-            fresh = auxiliary
-            if not is_known(auxiliary):
-                from sklearn.base import clone
-
-                fresh = fit_auxiliary(clone(auxiliary, safe=False), p, q, *weights)
-            parts.append(np.asarray(fresh.sample(max(len(p), len(q)), seeds(f"held {name}"))))
-            mass.append(np.ones(len(parts[-1])))
-        self.rows = parts
-        self.Z = [setup.where(part) for part in parts]
-        self.offset = [setup.offset(x, z) for x, z in zip(parts, self.Z, strict=True)]
+        self.rows, mass = fresh_rows(setup.auxiliaries, rows, weights, seeds)
+        self.Z = [setup.where(part) for part in self.rows]
+        self.offset = [setup.offset(x, z) for x, z in zip(self.rows, self.Z, strict=True)]
         self.share = [weight / weight.sum() for weight in mass]
 
     def score(
@@ -299,6 +291,33 @@ class Score:
             mean += pi * centre
             variance += pi**2 * float((s**2 * (gap - centre) ** 2).sum())
         return float(mean), float(np.sqrt(variance))
+
+
+def fresh_rows(
+    auxiliaries: Sequence[Any], rows: Sequence[Array], weights: Sequence[Any], seeds: Seeds
+) -> tuple[list[Array], list[Array]]:
+    """Rows of every class, and their weights, that a fit has not seen.
+
+    Auxiliaries of known density are drawn anew; those that mix rows are made anew
+    from the rows given.
+
+    Parameters
+    ----------
+    auxiliaries : sequence of fitted auxiliaries
+    rows : pair of ndarray
+        New rows of p and of q.
+    weights : pair of ndarray or None
+    seeds : Seeds
+    """
+    parts = list(rows)
+    mass = [_or_ones(w, part) for w, part in zip(weights, parts, strict=True)]
+    for k, auxiliary in enumerate(auxiliaries):
+        fresh = auxiliary
+        if not is_known(auxiliary):
+            fresh = fit_auxiliary(clone(auxiliary, safe=False), *rows, *weights)
+        parts.append(np.asarray(fresh.sample(max(map(len, rows)), seeds(f"fresh m{k + 1}"))))
+        mass.append(np.ones(len(parts[-1])))
+    return parts, mass
 
 
 def fit_anchors(spec: Any, Z: Sequence[Array], weights: Sequence[Any], where: Any) -> list[Any]:

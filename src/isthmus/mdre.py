@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ._parts import CRITICS, SOLVERS, check_parameters
 from ._random import Seeds
-from ._setup import Setup
+from ._setup import Setup, fresh_rows
 from ._typing import Array, RandomState
 from ._validation import (
     as_labels,
@@ -37,7 +37,6 @@ from ._validation import (
     column_names,
     select_columns,
 )
-from .auxiliaries import fit_auxiliary, is_known
 from .critics.classifier import ClassifierSetup, is_classifier
 from .maps.shared import check_kinds
 from .objective import Objective
@@ -397,16 +396,13 @@ class MDRE(BaseEstimator):
         is_p, _ = as_labels(y, len(rows), self.classes_)
         weight = as_weight(sample_weight, len(rows))
         weight = np.ones(len(rows)) if weight is None else weight
-        p, q, weight_p, weight_q = rows[is_p], rows[~is_p], weight[is_p], weight[~is_p]
-        parts, weights = [p, q], [weight_p, weight_q]
-        # Fixed, so that a score of the same rows is the same number.
-        seeds = Seeds(0)
-        for name, auxiliary in zip(self.class_names_[2:], self.auxiliaries_, strict=True):
-            fresh = auxiliary
-            if not is_known(auxiliary):
-                fresh = fit_auxiliary(clone(auxiliary, safe=False), p, q, weight_p, weight_q)
-            parts.append(np.asarray(fresh.sample(max(len(p), len(q)), seeds(name))))
-            weights.append(np.ones(len(parts[-1])))
+        # Seeds are fixed, so that a score of the same rows is the same number.
+        parts, weights = fresh_rows(
+            self.auxiliaries_,
+            (rows[is_p], rows[~is_p]),
+            (weight[is_p], weight[~is_p]),
+            Seeds(0),
+        )
         log_likelihood, accuracy = np.empty(len(parts)), np.empty(len(parts))
         for c, (part, w) in enumerate(zip(parts, weights, strict=True)):
             if not w.sum() > 0:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .._typing import Array
 from .._validation import check_option
 from ..maps import QuantileMap
-from .elliptical import Component
+from .elliptical import Component, OneComponent
 from .gaussian import GaussianAnchor
 from .surroundings import Surroundings
 
@@ -79,7 +78,7 @@ class WarpedComponent:
         return np.column_stack([m(u) for m, u in zip(self.margins, U.T, strict=True)])
 
 
-class CopulaAnchor(BaseEstimator):
+class CopulaAnchor(OneComponent):
     """Margins of any shape, joined by a normal copula.
 
     Every column is brought to normal scores by a smoothed quantile map; a
@@ -119,20 +118,6 @@ class CopulaAnchor(BaseEstimator):
         base = GaussianAnchor().fit(scores, sample_weight).component_
         self.component_ = WarpedComponent(base, columns, margins)
         return self
-
-    def score_samples(self, X: Array) -> Array:
-        """Log-density of every row, shape (n,)."""
-        return self.component_.log_density(X)
-
-    @property
-    def bias_(self) -> float:
-        """Bias of the log-density, a constant; see :func:`~.elliptical.noise_correction`."""
-        return self.component_.bias
-
-    @property
-    def components_(self) -> list[WarpedComponent]:
-        """The fit as a mixture of one component."""
-        return [self.component_]
 
 
 def _sources(X: Array) -> Array:

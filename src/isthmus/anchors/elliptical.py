@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
+from sklearn.base import BaseEstimator
 
 from .._typing import Array
 
@@ -127,3 +128,23 @@ def mixture_log_density(components: Sequence[Any], X: Array) -> Array:
     """Log-density of a mixture at every row."""
     parts = [np.log(part.share) + part.log_density(X) for part in components]
     return parts[0] if len(parts) == 1 else np.asarray(logsumexp(np.array(parts), axis=0))
+
+
+class OneComponent(BaseEstimator):
+    """What every anchor of one piece has once ``fit`` has set ``component_``."""
+
+    component_: Any
+
+    def score_samples(self, X: Array) -> Array:
+        """Log-density of every row, shape (n,)."""
+        return np.asarray(self.component_.log_density(X))
+
+    @property
+    def bias_(self) -> float:
+        """Bias of the log-density, a constant; see :func:`noise_correction`."""
+        return float(self.component_.bias)
+
+    @property
+    def components_(self) -> list[Any]:
+        """The fit as a mixture of one component."""
+        return [self.component_]

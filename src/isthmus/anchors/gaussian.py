@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .._affine import clipped, moments, represented
 from .._typing import Array
-from .elliptical import Component, can_correct
+from .elliptical import Component, OneComponent, can_correct
 
 # Anchors are fitted in coordinates in which the pooled sample has unit variance.
 _FLOOR = 1e-24
 _FEW_ROWS_FLOOR = 1e-2
 
 
-class GaussianAnchor(BaseEstimator):
+class GaussianAnchor(OneComponent):
     """A normal distribution fitted by moments, with the noise of the fit taken out.
 
     The log-density is unbiased at every point as long as there are twice as many
@@ -65,20 +64,6 @@ class GaussianAnchor(BaseEstimator):
         rows = float(size) if corrected else np.inf
         self.component_ = Component(1.0, mean, root, whitening, rows=rows)
         return self
-
-    def score_samples(self, X: Array) -> Array:
-        """Log-density of every row, shape (n,)."""
-        return self.component_.log_density(X)
-
-    @property
-    def bias_(self) -> float:
-        """Bias of the log-density, a constant; see :func:`~.elliptical.noise_correction`."""
-        return self.component_.bias
-
-    @property
-    def components_(self) -> list[Component]:
-        """The fit as a mixture of one elliptical component."""
-        return [self.component_]
 
 
 def shrunk_roots(

@@ -6,18 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.base import BaseEstimator
 
 from .._affine import clipped, moments, represented
 from .._typing import Array
-from .elliptical import Component, can_correct, elliptical_log_density
+from .elliptical import Component, OneComponent, can_correct, elliptical_log_density
 from .gaussian import shrunk_roots
 
 _MAX_STEPS = 200
 _LOG_DF = (float(np.log(0.3)), float(np.log(500.0)))
 
 
-class StudentTAnchor(BaseEstimator):
+class StudentTAnchor(OneComponent):
     """A multivariate Student-t fitted by maximum likelihood.
 
     Location and scale matrix follow the EM algorithm in its parameter-expanded
@@ -69,20 +68,6 @@ class StudentTAnchor(BaseEstimator):
         self.df_ = found.df
         self.component_ = replace(found, rows=float(size) if corrected else np.inf)
         return self
-
-    def score_samples(self, X: Array) -> Array:
-        """Log-density of every row, shape (n,)."""
-        return self.component_.log_density(X)
-
-    @property
-    def bias_(self) -> float:
-        """Bias of the log-density, a constant; see :func:`~.elliptical.noise_correction`."""
-        return self.component_.bias
-
-    @property
-    def components_(self) -> list[Component]:
-        """The fit as a mixture of one elliptical component."""
-        return [self.component_]
 
 
 def _best_df(square: Array, d: int, share: Array) -> tuple[float, float]:

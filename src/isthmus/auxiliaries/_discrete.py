@@ -46,7 +46,11 @@ def few_values(p: Array, q: Array, weight_p: Array | None, weight_q: Array | Non
         len(part) if weight is None else represented(weight)
         for part, weight in ((p, weight_p), (q, weight_q))
     )
-    values = np.array([len(np.unique(column)) for column in rows.T])
+    # A few hundred rows tell most columns apart from such ones without sorting them all.
+    some = rows[:: max(1, len(rows) // 500)]
+    values = np.array([len(np.unique(column)) for column in some.T])
+    for j in np.flatnonzero(values <= _FEW_VALUES):
+        values[j] = len(np.unique(rows[:, j]))
     few = (values > 1) & (values <= _FEW_VALUES) & (size >= _REPEATS * values)
     if not few.any() or len(np.unique(rows[:, few], axis=0)) * _REPEATS > size:
         return np.zeros(len(values), dtype=bool)

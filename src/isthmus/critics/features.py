@@ -111,28 +111,3 @@ class FeatureCritic(BaseEstimator):
         """Slices of rows of X, so few at a time that their features stay in the cache."""
         rows = max(64, _PIECE_BYTES // (8 * self.n_features))
         return (slice(begin, begin + rows) for begin in range(0, len(X), rows))
-
-
-def standardising(columns: Array, n_given: int, weight: Array) -> Array:
-    """Coefficients of features that the given columns do not explain.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, m)
-        Functions at the nodes of a quadrature. The first is the constant.
-    n_given : int
-        How many of the first columns to make the others orthogonal to.
-    weight : ndarray of shape (n,)
-        Weights of the nodes, up to a factor.
-
-    Returns
-    -------
-    ndarray of shape (m, m - n_given)
-        ``columns @ result`` has mean zero and unit variance, and is orthogonal to the
-        given columns.
-    """
-    root = np.sqrt(weight / weight.sum())[:, None]
-    given, rest = np.split(root * columns, [n_given], axis=1)
-    explained = np.linalg.lstsq(given, rest, rcond=None)[0]
-    sd = np.linalg.norm(rest - given @ explained, axis=0)
-    return np.asarray(np.vstack([-explained, np.eye(len(sd))]) / sd)

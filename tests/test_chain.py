@@ -190,7 +190,8 @@ class TestAutomaticAuxiliaries:
         assert model.best_params_["auxiliaries"] == [one.auxiliary for one in expected]
         assert len(model.auxiliaries_) == len(expected)
         tried = [trial for trial in model.selection_.trials if trial.stage == "auxiliary"]
-        assert [trial.name for trial in tried] == [f"{len(links)} auxiliaries"]
+        # Without an overlapping link there is no shorter chain to compare with.
+        assert [trial.name for trial in tried] == ([] if helps else [f"{len(links)} auxiliaries"])
 
 
 def correlated(n=500, d=4, seed=0):

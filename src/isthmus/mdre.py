@@ -21,22 +21,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ._estimator import RatioEstimator, TwoSamples, chunks
 from ._parts import CRITICS, SOLVERS, check_parameters
 from ._random import Seeds
 from ._setup import Setup, fresh_rows
 from ._typing import Array, RandomState
-from ._validation import (
-    as_labels,
-    as_rows,
-    as_weight,
-    check_option,
-    column_names,
-    select_columns,
-)
+from ._validation import as_labels, as_weight, check_option
 from .critics.classifier import ClassifierSetup, is_classifier
 from .maps.shared import check_kinds
 from .objective import Objective
@@ -45,10 +38,9 @@ from .solvers import Solution
 
 # An infinite penalty, for the curvature of an objective: critics stay at their anchors.
 _FIRM = 1e12
-_CHUNK_ROWS = 16_384
 
 
-class MDRE(BaseEstimator):
+class MDRE(RatioEstimator):
     """Estimate log p/q by classifying p, q and auxiliary distributions.
 
     Parameters
@@ -228,30 +220,28 @@ class MDRE(BaseEstimator):
         -------
         self
         """
-        # A fit that is refused loses nothing: the work is done on the side.
-        parameters = self.get_params(deep=False)
-        work = type(self)(**parameters)
-        work._fit(X, y, sample_weight, start)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        self.__dict__.update(vars(work))
-        return self
+        return self._fit_aside(X, y, sample_weight, start=start)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Solution | None) -> None:
+    def _check_parameters(self) -> None:
         check_parameters(self)
-        p, q, *weights = self._read(X, y, sample_weight)
+
+    @property
+    def _takes_missing(self) -> bool:
+        return is_classifier(self.critic)
+
+    def _fit_samples(self, samples: TwoSamples, start: Solution | None = None) -> None:
+        p, q, weights = samples.p, samples.q, samples.weights
+        seeds, names = samples.seeds, samples.names
         check_kinds(self.maps, p.shape[1], "maps")
-        names = getattr(self, "feature_names_in_", None)
-        seeds = Seeds(self.random_state)
 
         # 1. What is left to be chosen, by held-out likelihood.
         given = self.get_params(deep=False)
-        self.best_params_, self.selection_ = choose(given, p, q, tuple(weights), seeds, names)
+        self.best_params_, self.selection_ = choose(given, p, q, weights, seeds, names)
         settings = {**given, **self.best_params_}
         critic = settings["critic"]
         critic = CRITICS[critic] if isinstance(critic, str) else critic
         if is_classifier(critic):
-            self._setup: Any = ClassifierSetup(critic, p, q, tuple(weights), settings, seeds, names)
+            self._setup: Any = ClassifierSetup(critic, p, q, weights, settings, seeds, names)
             self.auxiliaries_, self.class_names_ = self._setup.auxiliaries, self._setup.class_names
             self.log_prior_ = np.log(self._setup.prior)
             return
@@ -260,7 +250,7 @@ class MDRE(BaseEstimator):
         setup = Setup(
             p,
             q,
-            tuple(weights),
+            weights,
             settings,
             kind=critic.coordinates,
             covariance=critic.covariance,
@@ -301,7 +291,7 @@ class MDRE(BaseEstimator):
                 f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): "
                 f"{self.solution_.status}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @cached_property
@@ -346,15 +336,6 @@ class MDRE(BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the K + 2 classes, in the order of ``class_names_``."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
-
-    def decision_function(self, X: Any) -> Array:
-        """The same as ``log_ratio(X)``, under scikit-learn's name."""
-        return self.log_ratio(X)
-
-    def predict(self, X: Any) -> Array:
-        """Label of whichever of p and q is the denser at each row."""
-        denser = self.log_ratio(X) > 0
-        return np.asarray(self.classes_[denser.astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Multinomial log-likelihood per sample, over all K + 2 classes.
@@ -415,66 +396,19 @@ class MDRE(BaseEstimator):
             accuracy[c] = np.average(logits.argmax(axis=1) == c, weights=w)
         return log_likelihood, accuracy
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Any, Any]:
-        """Validate the input and take the two samples apart."""
-        names = column_names(X)
-        rows = as_rows(X, "X", flat=False, missing=is_classifier(self.critic))
-        is_p, self.classes_ = as_labels(y, len(rows))
-        weight = as_weight(sample_weight, len(rows))
-        self.n_features_in_ = rows.shape[1]
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        parts: tuple[Any, Any, Any, Any]
-        if weight is None:
-            parts = rows[is_p], rows[~is_p], None, None
-        else:
-            # A row of weight zero is a row that was not given.
-            is_p, rows, weight = is_p[weight > 0], rows[weight > 0], weight[weight > 0]
-            parts = rows[is_p], rows[~is_p], weight[is_p], weight[~is_p]
-        for part, mass, label in zip(parts[:2], parts[2:], self.classes_[::-1], strict=True):
-            if (len(part) if mass is None else mass.sum()) < 2:
-                raise ValueError(
-                    "X must hold at least two rows of each class (by weight); received "
-                    f"{len(part)} of label {label} (n_samples={len(rows)})."
-                )
-        return parts
-
-    def _rows(self, X: Any) -> Array:
-        """Validate rows to predict for; frames are matched by column name."""
-        if hasattr(self, "feature_names_in_"):
-            X = select_columns(X, list(self.feature_names_in_), "X")
-        rows = as_rows(X, "X", flat=self.n_features_in_ == 1, missing=is_classifier(self.critic))
-        if rows.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        return rows
-
     def _critics(self, X: Any) -> Array:
         """h_c at the rows of X for all classes, shape (n, K + 2), in chunks."""
         rows = self._rows(X)
         if isinstance(self._setup, ClassifierSetup):
             return self._setup.critics(rows)
         out = np.empty((len(rows), len(self.class_names_)))
-        for begin in range(0, len(rows), _CHUNK_ROWS):
-            chunk = rows[begin : begin + _CHUNK_ROWS]
-            Z = self.map_(chunk)
-            h = self._setup.offset(chunk, Z)
+        for part in chunks(len(rows)):
+            Z = self.map_(rows[part])
+            h = self._setup.offset(rows[part], Z)
             if np.isfinite(self.l2_):
                 h[:, self._setup.learned] += self.critic_.values(self._raw, Z)
-            out[begin : begin + _CHUNK_ROWS] = h - self._setup.bias
+            out[part] = h - self._setup.bias
         return out
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags
-
-        tags = super().__sklearn_tags__()
-        # For scikit-learn's splitters: folds are stratified by y.
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        tags.target_tags.required = True
-        return tags
 
 
 def _report(iteration: int, norm: float) -> None:

@@ -5,7 +5,9 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 LOCK   := requirements/dev.lock
 READY  := $(VENV)/.ready
-SOURCE := src tests benchmarks examples experiments
+EXTRAS := requirements/extras.lock
+FULL   := $(VENV)/.full
+SOURCE := src tests benchmarks examples
 
 # The first of these that runs and is new enough. A name on the PATH is not
 # proof: a version manager's stub may exist and refuse to run.
@@ -35,7 +37,7 @@ types: $(READY)  ## mypy in strict mode
 # Two test processes on one thread each are faster than two that fight for cores.
 pytest: export OMP_NUM_THREADS := 1
 pytest: export OPENBLAS_NUM_THREADS := 1
-pytest: $(READY)  ## the tests alone
+pytest: $(FULL)  ## the tests alone
 	$(PY) -m pytest
 
 format: $(READY)  ## let ruff rewrite the code
@@ -59,6 +61,14 @@ $(READY): $(LOCK) pyproject.toml
 		  $(PYTHON) -m pip --python $(PY) install --quiet pip==26.3; }
 	@$(PY) -m pip install --quiet --no-deps -r $(LOCK)
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# The demo does without these. torch comes first and at one version: what depends on it
+# would otherwise bring another build, of several gigabytes.
+$(FULL): $(READY) $(EXTRAS)
+	@echo "Adding torch and what else the tests of the optional parts need (once) ..."
+	@$(PY) -m pip install --quiet --no-deps $$(grep '^torch==' $(EXTRAS))
+	@$(PY) -m pip install --quiet --no-deps -r $(EXTRAS)
 	@touch $@
 
 lock:  ## renew requirements/dev.lock from the ranges in pyproject.toml

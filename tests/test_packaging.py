@@ -78,17 +78,25 @@ def names_in(requirements):
     return {re.split(r"[<>=\[; ]", line)[0].lower().replace("_", "-") for line in requirements}
 
 
-def test_the_lock_pins_every_direct_dependency(project):
+def pinned(lock):
     lines = [
         line
-        for line in (ROOT / "requirements/dev.lock").read_text().splitlines()
+        for line in (ROOT / "requirements" / lock).read_text().splitlines()
         if line and not line.startswith("#")
     ]
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!+]*", line) for line in lines)
+    return lines
+
+
+def test_the_locks_pin_every_direct_dependency(project):
     extras = project["project"]["optional-dependencies"]
     direct = names_in(
         project["project"]["dependencies"]
         + project["build-system"]["requires"]
         + [line for extra in ("tables", "test", "dev") for line in extras[extra]]
     ) - {"isthmus"}
-    assert direct <= names_in(lines)
+    assert direct <= names_in(pinned("dev.lock"))
+    assert names_in(extras["neural"]) <= names_in(pinned("extras.lock"))
+    assert "torch==2.13.0" in pinned("extras.lock")
+    # One package, one version.
+    assert not names_in(pinned("dev.lock")) & names_in(pinned("extras.lock"))

@@ -134,3 +134,21 @@ def check_kernel(record):
 def check_import_time(record):
     assert set(record["results"]) == {"isthmus", "scikit-learn"}
     assert record["heavy"] == {"isthmus": [], "scikit-learn": []}
+
+
+def check_training(record):
+    for each in record["results"]:
+        assert set(each["rates"]) == {"bare", "fused", "train", "held out"}
+        assert all(rate > 0 for rates in each["rates"].values() for rate in rates)
+        assert each["ratio"] > 0
+
+
+def check_rival_neural(record):
+    results = record["results"]
+    assert set(results) == {"classes", "mixture", "cap", "info"}
+    assert len(results["classes"]) == len(results["mixture"]) == 16
+    # Even an untrained network ranks some images rightly, and none ranks all.
+    assert all(0.5 < each["value"] <= 1 for each in results["classes"])
+    for each in results["cap"]:
+        assert each["truth"] == pytest.approx(100) and each["value"] < math.log(each["used"])
+    assert all(each["value"] <= each["cap"] for each in results["info"])

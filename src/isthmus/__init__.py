@@ -7,7 +7,7 @@
 True
 """
 
-from . import auxiliaries, critics, functionals, problems
+from . import auxiliaries, critics, functionals, plots, problems
 from ._sample import stack
 from ._version import __version__
 from .compare import compare
@@ -26,6 +26,7 @@ __all__ = [
     "compare",
     "critics",
     "functionals",
+    "plots",
     "problems",
     "stack",
 ]

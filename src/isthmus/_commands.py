@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import shlex
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +21,7 @@ from . import _demo, _figures, _show
 from ._tables import Missing, TableEncoder, read_table
 from ._terminal import progress_bar
 from ._version import __version__
+from .report.page import check_path
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class How:
     as_json: bool
     quiet: bool
     plot: Path | None
+    report: Path | None = None
 
 
 def compare_files(
@@ -47,6 +52,12 @@ def compare_files(
         divergences = {name: comparison.divergence(name) for name in how.divergences}
         if how.plot is not None:
             _figures.save_log_ratios(comparison, labels, how.plot)
+    if how.report is not None:
+        comparison._encoder = encoder
+        _write_report(comparison, how, labels, notes, [
+            str(a), str(b), *_option("--columns", columns), *_option("--drop", drop),
+            *(["--missing", missing] if missing != "error" else []),
+        ])  # fmt: skip
     dropped = [int((~kept).sum()) for kept in (encoder.kept_p_, encoder.kept_q_)]
     if how.as_json:
         _print_json(
@@ -83,6 +94,8 @@ def compare_example(how: How) -> None:
         divergences = {name: demo.comparison.divergence(name) for name in how.divergences}
         if how.plot is not None:
             _figures.save_demo(demo, how.plot)
+    if how.report is not None:
+        _write_report(demo.comparison, how, ("p", "q"), notes, [])
     if how.as_json:
         _print_json(
             _show.document(demo.comparison, divergences, ("p", "q"))
@@ -102,6 +115,40 @@ def compare_example(how: How) -> None:
         print(_show.answer(demo.comparison, ("p", "q")))
     else:
         _show.show_demo(Console(highlight=False), demo, notes)
+
+
+def check_report(path: Path) -> None:
+    """Refuse a path that the page cannot be written to, before anything long is begun."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--report must end in .html or .htm; received {path}.")
+    check_path(path, "--report")
+
+
+def _write_report(
+    comparison: Any, how: How, labels: tuple[str, str], notes: list[str], files: list[str]
+) -> None:
+    # The command that repeats the page: what was given, where it is not the default.
+    command = ["isthmus", "compare", *files, "--seed", str(how.seed)]
+    if how.level != 0.95:
+        command += ["--level", f"{how.level:g}"]
+    command += ["--report", str(how.report)]
+    with _notes():
+        comparison.report(
+            how.report,
+            labels=labels,
+            divergences=how.divergences,
+            notes=notes,
+            command=shlex.join(command),
+        )
+
+
+def _option(name: str, values: list[str] | None) -> list[str]:
+    """Option with names separated by commas, those with a comma in quotes."""
+    if not values:
+        return []
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return [name, line.getvalue()]
 
 
 @contextmanager

@@ -82,6 +82,9 @@ def compare(
     plot: Annotated[
         Path | None, typer.Option(help="Write a figure to this .png, .pdf or .svg file.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write everything as one page to this .html file.")
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print the answer's one sentence and nothing else.")
     ] = False,
@@ -109,7 +112,9 @@ def compare(
             raise ValueError(f"--divergence: {error}") from None
     if plot is not None:
         _figures.check_path(plot)
-    how = _commands.How(seed, level, asked, as_json, quiet, plot)
+    if report is not None:
+        _commands.check_report(report)
+    how = _commands.How(seed, level, asked, as_json, quiet, plot, report)
     if a is None or b is None:
         _commands.compare_example(how)
     else:
@@ -135,6 +140,54 @@ def problems() -> None:
         error = f" ± {problem.kl_std_error:.1g}" if problem.kl_std_error else ""
         table.add_row(name, str(problem.dim), f"{problem.kl:.4f}{error}")
     Console(highlight=False).print(table)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A table or figure, or all. Without a name: list what there is.",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few rows and seeds, in less than a minute each.")
+    ] = False,
+    seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 3,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for tables, figures and records.")
+    ] = Path("reproduced"),
+    jobs: Annotated[int, typer.Option(help="Processes at a time, of one thread each.")] = 2,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Start over, rather than go on after a stop.")
+    ] = False,
+    any_code: Annotated[
+        bool, typer.Option("--any-code", help="Go on even if the package's code has changed.")
+    ] = False,
+    as_list: Annotated[
+        bool, typer.Option("--list", help="List the tables and figures, and run nothing.")
+    ] = False,
+) -> None:
+    """Run a table or figure of the paper again.
+
+    A run that was stopped goes on where it ended, when it is started again.
+    """
+    from . import experiments
+    from .experiments import _command
+
+    if name is None or as_list:
+        _command.show_list()
+        return
+    for option, value in (("--seeds", seeds), ("--jobs", jobs)):
+        if value < 1:
+            raise ValueError(f"{option} must be at least 1; received {value}.")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder; received {out}, which is a file.")
+    chosen = experiments.names() if name == "all" else [name]
+    how = _command.How(out, quick, seeds, jobs, anew, any_code)
+    raise typer.Exit(_command.reproduce([experiments.load(each) for each in chosen], how))
 
 
 def main() -> None:

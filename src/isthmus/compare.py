@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ._kept import KeptRows
 from ._random import Seeds
 from ._tables import TableEncoder, is_table
 from ._typing import Array, RandomState
@@ -96,6 +97,14 @@ def compare(
         raise ValueError(f"progress must be True, False or a function; received {progress!r}.")
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names; received the text {columns!r}.")
+    settings = {
+        "estimator": estimator,
+        "folds": folds,
+        "columns": columns,
+        "missing": missing,
+        "random_state": random_state,
+        "weighted": weight_p is not None or weight_q is not None,
+    }
     encoder = None
     if is_table(p) and is_table(q):
         encoder = TableEncoder(columns, missing=missing)  # type: ignore[arg-type]
@@ -128,7 +137,7 @@ def compare(
                 f"estimator must have fit(X, y) and log_ratio(X); received a "
                 f"{type(model).__name__} without {name}."
             )
-    if getattr(model, "random_state", 0) is None:
+    if model.get_params(deep=False).get("random_state", 0) is None:
         model.set_params(random_state=int(seeds("fit").integers(2**31)))
     split_p = _folds(len(rows_p), folds, seeds)
     split_q = _folds(len(rows_q), folds, seeds)
@@ -190,6 +199,9 @@ def compare(
         accuracies=[result[2] for result in results if result[2] is not None],
         solutions=[result[3] for result in results if result[3] is not None],
         without_fold=[result[4] for result in results if result[4] is not None],
+        rows=KeptRows.of(rows_p, rows_q, weight_p, weight_q),
+        settings=settings,
+        folds=(split_p, split_q),
     )
 
 

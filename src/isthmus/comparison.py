@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from ._kept import KeptRows
 from ._random import Seeds
 from ._tables import TableEncoder, is_table
-from ._typing import Array
-from ._validation import check_number
+from ._typing import Array, RandomState
+from ._validation import check_number, check_option
 from .diagnostics import (
     Check,
     check_accuracy,
@@ -33,9 +37,15 @@ from .functionals import (
     effective_sample_size,
     get_divergence,
     importance_weights,
+    kl_lower_bound,
     nwj,
 )
-from .functionals.intervals import delta_std_error, jackknife_std_error
+from .functionals.intervals import (
+    delta_std_error,
+    has_influence,
+    jackknife_std_error,
+    linearised,
+)
 
 _FRESH_ROWS = 20_000
 
@@ -68,6 +78,9 @@ class Comparison:
         accuracies: list[Array],
         solutions: list[Any],
         without_fold: list[Any],
+        rows: KeptRows | None = None,
+        settings: Mapping[str, Any] | None = None,
+        folds: tuple[Any, Any] | None = None,
     ) -> None:
         self.estimator = estimator
         self.log_ratio_p, self.log_ratio_q = log_ratio_p, log_ratio_q
@@ -78,8 +91,12 @@ class Comparison:
         self._accuracies = accuracies
         self._solutions = solutions
         self._without_fold = without_fold
+        self._rows, self._settings = rows, dict(settings or {})
+        self._folds = folds or (None, None)
 
-    def log_ratio(self, x: Any, numerator: str = "p", denominator: str = "q") -> Array:
+    def log_ratio(
+        self, x: Any, numerator: str = "p", denominator: str = "q", *, return_std: bool = False
+    ) -> Any:
         """Log p(x)/q(x) at new rows, by the model fitted to all rows.
 
         Parameters
@@ -87,12 +104,20 @@ class Comparison:
         x : array-like or frame of shape (n, d) or (n,)
         numerator, denominator : str
             Any two classes of the model: "p", "q" or an auxiliary such as "m1".
+        return_std : bool
+            Whether to return the standard deviation over samples as well: by
+            the delta method, with the error of anchors, or, where theirs has no formula, by
+            50 fits to rows drawn again. It needs an :class:`MDRE` with a critic of its own.
 
         Returns
         -------
-        ndarray of shape (n,)
+        log_ratio, std : ndarrays of shape (n,)
+            Or the log-ratio alone.
         """
         x = self._encode(x)
+        if return_std:
+            std = self._uncertainty.log_ratio(x, True, numerator, denominator)[1]
+            return self.log_ratio(x, numerator, denominator), std
         if (numerator, denominator) == ("p", "q"):
             return np.asarray(self.estimator.log_ratio(x))
         return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
@@ -117,7 +142,15 @@ class Comparison:
         """KL(p‖q) in nats, with its interval."""
         return self.divergence("kl")
 
-    def divergence(self, spec: Any, level: float | None = None) -> Estimate:
+    def divergence(
+        self,
+        spec: Any,
+        level: float | None = None,
+        interval: str = "delta",
+        *,
+        random_state: RandomState = 0,
+        **how: Any,
+    ) -> Estimate:
         """A divergence of p from q, with its interval.
 
         Parameters
@@ -128,15 +161,32 @@ class Comparison:
             with f(1) = 0.
         level : float, optional
             Level of the interval, by default that of the comparison.
+        interval : {"delta", "laplace", "nuts", "bootstrap"}
+            How the interval is made. "delta" adds up what each row did, as if the
+            divergence were linear in the log-ratios; with other than normal anchors it
+            is a jackknife over the folds. "laplace" and "nuts" draw the critic's parameters,
+            "bootstrap" draws the rows and fits again; see :func:`isthmus.bayes.intervals.interval`.
+        random_state : int, Generator, RandomState or None
+            Seeds the draws of all but "delta"; fixed, so that the answer is the same
+            when asked for again.
+        **how
+            Further parameters of the draws: ``replicates`` of the bootstrap, ``draws``
+            and others of NUTS.
 
         Returns
         -------
         Estimate
-            The interval counts the error of the fit and that of the evaluation,
-            by the delta method.
+            The interval counts the error of the fit and that of the evaluation.
         """
         level = self.level if level is None else level
         check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
+        check_option(interval, "interval", ["delta", "laplace", "nuts", "bootstrap"])
+        if interval != "delta":
+            from .bayes.intervals import interval as by_draws
+
+            return by_draws(self, spec, interval, level=level, random_state=random_state, **how)
+        if how:
+            raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
         divergence = get_divergence(spec)
         value, error = self._value_and_error(divergence, level)
         return Estimate.from_std_error(
@@ -172,6 +222,27 @@ class Comparison:
         return float(
             functions[kind](self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
         )
+
+    def kl_lower_bound(self, level: float | None = None, method: str = "normal") -> Estimate:
+        """KL(p‖q) is at least ``low``, with probability ``level``, whatever the model.
+
+        Parameters
+        ----------
+        level : float, optional
+            One-sided level, by default that of the comparison.
+        method : {"normal", "bernstein"}
+            "normal" assumes many rows, "bernstein" nothing but independent ones; see
+            :func:`isthmus.functionals.kl_lower_bound`.
+
+        Returns
+        -------
+        Estimate
+            ``low`` is the bound and ``high`` is infinite.
+        """
+        level = self.level if level is None else level
+        arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
+        fold_p, fold_q = self._folds
+        return kl_lower_bound(*arguments, level=level, method=method, fold_p=fold_p, fold_q=fold_q)
 
     @cached_property
     def diagnostics(self) -> MappingProxyType[str, Check]:
@@ -213,6 +284,12 @@ class Comparison:
             if check.concerns == "ratio"
         )
 
+    def report(self, path: str | os.PathLike[str], **how: Any) -> Path:
+        """Write all of this as one page of HTML; see :func:`isthmus.report.write`."""
+        from .report import write
+
+        return write(self, path, **how)
+
     def __repr__(self) -> str:
         return (
             f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "
@@ -224,6 +301,7 @@ class Comparison:
         # A read-only view cannot be pickled, and the checks are quickly made again.
         state.pop("diagnostics", None)
         state.pop("_point", None)
+        state.pop("_uncertainty", None)
         return state
 
     @cached_property
@@ -235,20 +313,21 @@ class Comparison:
         theta = model.solution_.theta
         return model.objective_.at(theta if len(theta) else np.zeros(model.critic_.n_parameters))
 
+    @cached_property
+    def _uncertainty(self) -> Any:
+        """Draws of log-ratios with the covariance over samples."""
+        from .bayes import bootstrap, laplace
+
+        if has_influence(self.estimator):
+            return laplace(self.estimator, covariance="sandwich", random_state=0)
+        return bootstrap(self.estimator, replicates=50, random_state=0)
+
     def _value_and_error(self, divergence: Divergence, level: float) -> tuple[float, float]:
         arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
         value = float(divergence.value(*arguments))
         if not np.isfinite(value):
             return value, np.inf
-        linear = divergence.linearise(*arguments)
-        keep = [w if w is None else w[w > 0] for w in (self.weight_p, self.weight_q)]
-        if self.weight_p is not None or self.weight_q is not None:
-            # The labelled sample holds no rows of weight zero.
-            p_rows = slice(None) if self.weight_p is None else self.weight_p > 0
-            q_rows = slice(None) if self.weight_q is None else self.weight_q > 0
-            linear = type(linear)(
-                linear.p[p_rows], linear.q[q_rows], linear.p_slope[p_rows], linear.q_slope[q_rows]
-            )
+        linear, keep = linearised(divergence, *arguments)
         point = None if self._without_fold else self._point
         anchored = bool(getattr(self.estimator, "anchors_", []))
         error = delta_std_error(linear, keep[0], keep[1], point, anchored)

@@ -13,9 +13,11 @@ from .checks import (
     check_rising,
     check_support,
 )
+from .columns import ColumnShift, rank_columns
 
 __all__ = [
     "Check",
+    "ColumnShift",
     "Verdict",
     "accuracy_band",
     "check_accuracy",
@@ -27,4 +29,5 @@ __all__ = [
     "check_normalisation",
     "check_rising",
     "check_support",
+    "rank_columns",
 ]

@@ -8,6 +8,7 @@ through the same code. Nothing here knows which estimator the log-ratios came fr
 from __future__ import annotations
 
 from isthmus.functionals.bounds import donsker_varadhan, nwj
+from isthmus.functionals.confidence import kl_lower_bound
 from isthmus.functionals.divergences import Divergence, get_divergence
 from isthmus.functionals.estimate import Estimate
 from isthmus.functionals.weights import effective_sample_size, importance_weights
@@ -19,5 +20,6 @@ __all__ = [
     "effective_sample_size",
     "get_divergence",
     "importance_weights",
+    "kl_lower_bound",
     "nwj",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 from .._typing import Array
 from ..objective import Point
 from ..solvers import EXACT_LIMIT, solve_dense, solve_hessian
+from ._divergence import Divergence, Linearisation
 
 
 def fit_influence(point: Point, slope_p: Array, slope_q: Array, anchored: bool) -> Array:
@@ -77,6 +78,33 @@ def _solve(point: Point, g: Array) -> Array:
     if len(g) > EXACT_LIMIT or not hasattr(point.objective.critic, "features"):
         return solve_hessian(point, g, tol=1e-3, max_iter=100)
     return solve_dense(point.hessian(), g)
+
+
+def linearised(
+    divergence: Divergence,
+    log_ratio_p: Array,
+    log_ratio_q: Array,
+    weight_p: Array | None,
+    weight_q: Array | None,
+) -> tuple[Linearisation, list[Array | None]]:
+    """Terms and slopes of a divergence, and weights, at the rows that a fit has seen.
+
+    A labelled sample holds no rows of weight zero.
+
+    Parameters
+    ----------
+    divergence : Divergence
+    log_ratio_p, log_ratio_q : ndarray
+        Log-ratios at all rows of p and of q.
+    weight_p, weight_q : ndarray, optional
+        Weights of the rows.
+    """
+    linear = divergence.linearise(log_ratio_p, log_ratio_q, weight_p, weight_q)
+    there = [slice(None) if w is None else np.flatnonzero(w > 0) for w in (weight_p, weight_q)]
+    p, q = there
+    kept = Linearisation(linear.p[p], linear.q[q], linear.p_slope[p], linear.q_slope[q])
+    weights = zip((weight_p, weight_q), there, strict=True)
+    return kept, [w if w is None else w[at] for w, at in weights]
 
 
 def delta_std_error(

@@ -32,8 +32,24 @@ def seeded(rng: np.random.Generator) -> Iterator[Any]:
     """Draw torch's random numbers from a seed inside, and leave its global state as it was.
 
     Yields a ``torch.Generator`` with a seed of its own, for batches.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> before = torch.random.get_rng_state()
+    >>> with seeded(np.random.default_rng(0)):
+    ...     a = torch.rand(1)
+    >>> with seeded(np.random.default_rng(0)):
+    ...     b = torch.rand(1)
+    >>> bool(a == b), torch.equal(before, torch.random.get_rng_state())
+    (True, True)
     """
     torch = require_torch("a neural network")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(rng.integers(2**63)))
+    # Not torch.manual_seed: it would also seed devices whose state is not put back.
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    with torch.random.fork_rng(devices=devices):
+        seed = int(rng.integers(2**63))
+        torch.random.default_generator.manual_seed(seed)
+        if devices:
+            torch.cuda.manual_seed_all(seed)
         yield torch.Generator().manual_seed(int(rng.integers(2**63)))

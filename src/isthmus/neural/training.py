@@ -11,14 +11,16 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._validation import check_number
+from ._average import Average
+from ._checkpoint import Checkpoint
 from ._torch import require_torch, seeded
 
+# Decay of the running loss that is reported.
 _RUNNING = 0.95
 
 
@@ -44,7 +46,9 @@ class Training:
     patience : int
         Looks without a lower held-out loss after which to stop.
     checkpoint : path, optional
-        File to write at every look; a run whose file is there goes on from it.
+        File to write at every look. A run whose file is there goes on from it and
+        ends with the same weights, to the bit, as one that was not interrupted. The
+        file of another run is refused.
     device : str
         Such as "cpu" or "cuda".
     """
@@ -121,8 +125,8 @@ def train(
     module : torch.nn.Module
         Holds every parameter to be trained.
     loss : callable
-        ``loss(generator)`` draws a batch with a ``torch.Generator`` and returns
-        the scalar to be lowered.
+        ``loss(generator)`` draws a batch with a ``torch.Generator``, and with nothing
+        else that is random, and returns the scalar to be lowered.
     rng : numpy Generator
         Seeds batches and whatever in the module is random.
     held_out : callable, optional
@@ -143,60 +147,123 @@ def train(
     Raises
     ------
     FloatingPointError
-        If the loss is not finite.
+        If the loss or its gradient is not finite, or the held-out loss never is.
+    ValueError
+        If a setting or the checkpoint does not fit.
+
+    Examples
+    --------
+    A constant learns the mean of three numbers.
+
+    >>> import numpy as np, torch
+    >>> numbers = torch.tensor([1.0, 2.0, 6.0])
+    >>> constant = torch.nn.Linear(1, 1, bias=False)
+    >>> def loss(generator):
+    ...     return ((constant(torch.ones(1, 1)) - numbers) ** 2).mean()
+    >>> how = Training(steps=400, lr=0.1, weight_decay=0.0)
+    >>> report = train(constant, loss, rng=np.random.default_rng(0), settings=how)
+    >>> round(constant.weight.item(), 2), report.steps
+    (3.0, 400)
     """
     torch = require_torch("training")
     how = settings or Training()
     how.check()
     module.to(how.device)
-    optimiser = torch.optim.AdamW(
-        [each for each in module.parameters() if each.requires_grad],
-        lr=how.lr,
-        weight_decay=how.weight_decay,
-    )
-    report, running = Trained(), math.nan
-    average = _copy(module)
-    best = _copy(module)
+    parameters = [each for each in module.parameters() if each.requires_grad]
+    optimiser = _adam(parameters, how)
+    weights = Average(module)
+    file = Checkpoint(how.checkpoint, how.device)
+    report, running, first = Trained(), math.nan, (math.nan, math.nan)
+
+    def gradient(generator: Any) -> tuple[float, float]:
+        """One backward pass; the loss, and the size of its gradient before clipping."""
+        optimiser.zero_grad(set_to_none=True)
+        value = loss(generator)
+        now = value.item()
+        _refuse_unless_finite(now, "loss", report.steps)
+        value.backward()
+        size = _clip(parameters, how.clip)
+        _refuse_unless_finite(size, "gradient of the loss", report.steps)
+        return now, size
+
     with seeded(rng) as generator:
-        state = _resume(how, module, optimiser, generator, average, best)
-        if state is not None:
-            report, running = state
+        parts = {"module": module, "optimiser": optimiser, "weights": weights}
+        parts["generator"] = generator
         module.train()
+        if file.exists:
+            first = gradient(generator)
+            running = file.load(parts, first, report)
         while report.steps < how.steps and not report.stopped_early:
             for group in optimiser.param_groups:
                 group["lr"] = how.lr * how.rate(report.steps)
-            optimiser.zero_grad(set_to_none=True)
-            value = loss(generator)
-            value.backward()
-            if math.isfinite(how.clip):
-                torch.nn.utils.clip_grad_norm_(module.parameters(), how.clip)
+            now, size = gradient(generator)
             optimiser.step()
+            if report.steps == 0:
+                first = now, size
             report.steps += 1
-            _follow(average, module, how, report.steps)
-            now = float(value.detach())
-            if not math.isfinite(now):
-                raise FloatingPointError(
-                    f"the loss must be finite; received {now} at step {report.steps}. Lower the "
-                    "learning rate (lr) or the largest gradient (clip)."
-                )
-            running = now if math.isnan(running) else _RUNNING * running + (1 - _RUNNING) * now
+            # In the first steps the average is nearly the plain mean.
+            decay = min(how.average, report.steps / (report.steps + 10.0))
+            weights.follow(1.0 - decay)
+            running = now if report.steps == 1 else _RUNNING * running + (1 - _RUNNING) * now
             if report.steps % how.every == 0 or report.steps == how.steps:
-                _look(module, average, best, report, how, held_out, watch, running)
-                _save(how, module, optimiser, generator, average, best, report, running)
+                _look(module, weights, report, how, held_out, watch, running)
+                file.save(parts, report=dict(vars(report)), running=running, first=list(first))
                 if progress is not None:
                     shown = f"loss {running:.4f}"
                     if held_out is not None:
                         shown += f", held out {report.history[-1]['held_out']:.4f}"
                     progress(report.steps, how.steps, shown)
-    _load(module, best if held_out is not None else average)
+        optimiser.zero_grad(set_to_none=True)
+    if held_out is not None and not math.isfinite(report.held_out):
+        raise FloatingPointError(
+            "the held-out loss must be finite; it was not at any look. Lower the learning rate "
+            "(lr) or the largest gradient (clip)."
+        )
+    with torch.no_grad():
+        weights.settle(best=held_out is not None)
     module.eval()
     return report
 
 
+def printed(name: str, verbose: int) -> Callable[[int, int, str], None] | None:
+    """Progress of :func:`train` as lines of text, or None unless ``verbose``."""
+    if not verbose:
+        return None
+    return lambda done, total, what: print(f"{name}: step {done} of {total}, {what}", flush=True)
+
+
+def _adam(parameters: list[Any], how: Training) -> Any:
+    """The optimiser, in one pass over the weights where torch has it."""
+    adam = require_torch("training").optim.AdamW
+    try:
+        return adam(parameters, lr=how.lr, weight_decay=how.weight_decay, fused=True)
+    except (RuntimeError, TypeError):
+        return adam(parameters, lr=how.lr, weight_decay=how.weight_decay)
+
+
+def _clip(parameters: list[Any], most: float) -> float:
+    """Shorten the gradient to a norm of at most ``most``; returns what the norm was."""
+    torch = require_torch("training")
+    gradients = [each.grad for each in parameters if each.grad is not None]
+    if not gradients:
+        return 0.0
+    size = float(torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))))
+    if most < size < math.inf:
+        torch._foreach_mul_(gradients, most / size)
+    return size
+
+
+def _refuse_unless_finite(value: float, what: str, steps: int) -> None:
+    if not math.isfinite(value):
+        raise FloatingPointError(
+            f"the {what} must be finite; received {value} at step {steps + 1}. Lower the "
+            "learning rate (lr) or the largest gradient (clip)."
+        )
+
+
 def _look(
     module: Any,
-    average: dict[str, Any],
-    best: dict[str, Any],
+    weights: Average,
     report: Trained,
     how: Training,
     held_out: Callable[[], float] | None,
@@ -204,107 +271,22 @@ def _look(
     running: float,
 ) -> None:
     """Evaluate the averaged weights, and keep them if they are the best so far."""
-    torch = require_torch("training")
     row: dict[str, float] = {"step": report.steps, "loss": running}
-    row["lr"] = how.lr * how.rate(report.steps)
-    current = _copy(module)
-    _load(module, average)
+    row["lr"] = how.lr * how.rate(report.steps - 1)
     module.eval()
-    with torch.no_grad():
+    with require_torch("training").no_grad(), weights.in_place():
         if held_out is not None:
             row["held_out"] = float(held_out())
-            if not report.held_out <= row["held_out"]:
+            # Written so that the first finite loss is better than none.
+            if math.isfinite(row["held_out"]) and not report.held_out <= row["held_out"]:
                 report.held_out, report.best_step = row["held_out"], report.steps
-                for name, value in average.items():
-                    best[name].copy_(value)
+                weights.keep()
         if watch is not None:
-            row |= watch()
-    _load(module, current)
+            row |= {name: float(value) for name, value in watch().items()}
     module.train()
     report.history.append(row)
-    if held_out is not None:
-        report.stopped_early = report.steps - report.best_step >= how.patience * how.every
-    else:
+    if held_out is None:
         report.best_step = report.steps
-
-
-def _copy(module: Any) -> dict[str, Any]:
-    return {name: value.detach().clone() for name, value in module.state_dict().items()}
-
-
-def _load(module: Any, state: dict[str, Any]) -> None:
-    module.load_state_dict(state)
-
-
-def _follow(average: dict[str, Any], module: Any, how: Training, step: int) -> None:
-    """Move the average towards the weights; in the first steps it is nearly their mean."""
-    torch = require_torch("training")
-    decay = min(how.average, step / (step + 10.0)) if how.average else 0.0
-    with torch.no_grad():
-        for name, value in module.state_dict().items():
-            if value.is_floating_point():
-                average[name].lerp_(value, 1.0 - decay)
-            else:
-                average[name].copy_(value)
-
-
-def _save(
-    how: Training,
-    module: Any,
-    optimiser: Any,
-    generator: Any,
-    average: dict[str, Any],
-    best: dict[str, Any],
-    report: Trained,
-    running: float,
-) -> None:
-    """Write the checkpoint: whole or not at all."""
-    if how.checkpoint is None:
-        return
-    torch = require_torch("training")
-    path = Path(how.checkpoint)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(path.name + ".part")
-    torch.save(
-        {
-            "module": module.state_dict(),
-            "optimiser": optimiser.state_dict(),
-            "generator": generator.get_state(),
-            "random": torch.random.get_rng_state(),
-            "average": average,
-            "best": best,
-            "report": dict(vars(report)),
-            "running": running,
-        },
-        aside,
-    )
-    aside.replace(path)
-
-
-def _resume(
-    how: Training,
-    module: Any,
-    optimiser: Any,
-    generator: Any,
-    average: dict[str, Any],
-    best: dict[str, Any],
-) -> tuple[Trained, float] | None:
-    """Take up a checkpoint, if there is one; nothing in the file is executed."""
-    if how.checkpoint is None or not Path(how.checkpoint).exists():
-        return None
-    torch = require_torch("training")
-    try:
-        state = torch.load(how.checkpoint, map_location=how.device, weights_only=True)
-        module.load_state_dict(state["module"])
-        optimiser.load_state_dict(state["optimiser"])
-        generator.set_state(state["generator"].cpu())
-        torch.random.set_rng_state(state["random"].cpu())
-        for own, kept in ((average, state["average"]), (best, state["best"])):
-            for name in own:
-                own[name].copy_(kept[name])
-        return Trained(**state["report"]), float(state["running"])
-    except Exception as error:
-        raise ValueError(
-            f"checkpoint must be a file that training of the same module wrote; received "
-            f"{str(how.checkpoint)!r} ({type(error).__name__}). Delete it to start anew."
-        ) from error
+    else:
+        waited = report.steps - report.best_step >= how.patience * how.every
+        report.stopped_early = waited and report.steps < how.steps

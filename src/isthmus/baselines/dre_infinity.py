@@ -1,0 +1,212 @@
+"""DRE-infinity: the log-ratio as an integral of time scores.
+
+Choi, Meng, Song & Ermon, "Density Ratio Estimation via Infinitesimal
+Classification", AISTATS 2022, arXiv:2111.11010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .._estimator import RatioEstimator, TwoSamples
+from .._typing import Array, RandomState
+from .._validation import check_flag, check_number, check_option
+from ..neural import Training, require_torch
+from ._distinct import Distinct
+from ._time_network import fit_network
+from ._time_quadratic import fit_quadratic
+from ._time_score import FORMS, fit_path, integrate
+
+CRITICS = ("gaussian", "quadratic", "mlp")
+
+
+class DREInfinity(RatioEstimator):
+    r"""Estimate log p/q by integrating time scores from q to p.
+
+    A row of q and a row of p make x_t = b(t) x_q + a(t) x_p, whose density p_t goes
+    from q at t = 0 to p at t = 1. With the time score s(x, t) = d/dt log p_t(x)
+
+    .. math:: \log \frac{p(x)}{q(x)} = \int_0^1 s(x, t) \, dt .
+
+    The time score is the minimum of
+
+    .. math::
+        \int_0^1 \mathrm{E}_{p_t}\bigl[\lambda s^2 + 2 \, \partial_t (\lambda s)\bigr] dt
+        + 2 \, \mathrm{E}_q[\lambda(0) s(x, 0)] - 2 \, \mathrm{E}_p[\lambda(1) s(x, 1)] ,
+
+    or, integrated by parts along the line from x_q to x_p, of
+
+    .. math::
+        \int_0^1 \lambda(t) \, \mathrm{E}\bigl[s(x_t, t)^2
+        - 2 \nabla s(x_t, t)' \, \dot x_t \bigr] dt ,
+
+    which has neither a derivative in time nor terms at the ends, and much less noise.
+    The weight is :math:`\lambda = 1 / \sqrt{1 + \mathrm{E} s^2}`, with the mean square
+    taken from a path between two normals; times are drawn in proportion to its inverse.
+
+    Parameters
+    ----------
+    critic : {"quadratic", "gaussian", "mlp"}, default "quadratic"
+        The time score. "gaussian" takes p and q as normal, so that every p_t is normal
+        and its time score is known from the moments. "quadratic" adds a quadratic
+        function of x for each time, found by linear algebra; how much of it, rows that
+        are held out decide. "mlp" is the paper's: a network of x and of the time.
+    path : {"sqrt", "linear"}, default "sqrt"
+        ``b = cos(pi t / 2), a = sin(pi t / 2)``, or ``b = 1 - t, a = t``. The first is
+        the paper's sqrt(1 - a^2) x_q + a x_p, at a speed that is bounded at the ends.
+    objective : {"path", "time"}, default "path"
+        For "mlp": the second or the first formula above. "time" is the paper's.
+    joint : bool, default False
+        For "mlp": learn the data score grad log p_t with the same network, by sliced
+        score matching, as in the paper's joint objective.
+    anchor : {"gaussian"} or None, default "gaussian"
+        For "mlp": add the network to the time score of the normal path, or not.
+    l2 : float or "auto", default "auto"
+        For "quadratic": ridge penalty on the coefficients of what is added to the
+        normal path, in units of rows. Infinity adds nothing.
+    tol : float, default 1e-4
+        Error of the integral, relative to one plus its size; and the relative residual
+        at which linear systems count as solved.
+    width, depth, steps, batch_size, lr, weight_decay, patience
+        For "mlp": the network and its training; see :class:`isthmus.neural.Training`.
+    validation : float, default 0.15
+        Share of rows to hold out, for the penalty or for early stopping; 0 for none.
+    random_state : int, Generator, RandomState or None, default None
+        Seeds pairs of rows, rows held out, batches and the network.
+    verbose : int, default 0
+        Print the progress if positive.
+
+    Attributes
+    ----------
+    path_ : Path
+        The path between the fitted normals, in the coordinates of ``map_``.
+    map_ : AffineMap
+        Coordinates in which both covariances are diagonal.
+    l2_ : float
+        The penalty ("quadratic").
+    times_ : ndarray
+        Times with coefficients of their own ("quadratic"; not if ``l2_`` is infinite).
+    training_ : Trained
+        What happened in training ("mlp").
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.baselines import DREInfinity
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(-1, 0.1, 3000), rng.normal(1, 0.2, 3000)
+    >>> model = DREInfinity(random_state=0).fit(*isthmus.stack(p, q))
+    >>> model.log_ratio([[-1.0], [1.0]]).round(-1)  # truth: 50.7 and -199.3
+    array([  50., -200.])
+    """
+
+    def __init__(
+        self,
+        critic: str = "quadratic",
+        *,
+        path: str = "sqrt",
+        objective: str = "path",
+        joint: bool = False,
+        anchor: str | None = "gaussian",
+        l2: float | str = "auto",
+        tol: float = 1e-4,
+        width: int = 256,
+        depth: int = 3,
+        steps: int = 3000,
+        batch_size: int = 256,
+        lr: float = 1e-3,
+        weight_decay: float = 1e-5,
+        validation: float = 0.15,
+        patience: int = 15,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.critic = critic
+        self.path = path
+        self.objective = objective
+        self.joint = joint
+        self.anchor = anchor
+        self.l2 = l2
+        self.tol = tol
+        self.width = width
+        self.depth = depth
+        self.steps = steps
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_option(self.critic, "critic", CRITICS)
+        check_option(self.path, "path", FORMS)
+        check_option(self.objective, "objective", ["path", "time"])
+        check_option(self.anchor, "anchor", ["gaussian", None])
+        check_flag(self.joint, "joint")
+        if self.l2 != "auto":
+            check_number(self.l2, "l2", low=0)
+        check_number(self.tol, "tol", low=0, high=1, open_low=True, open_high=True)
+        for name in ("width", "depth", "batch_size"):
+            check_number(getattr(self, name), name, low=1, integer=True)
+        check_number(self.validation, "validation", low=0, high=1, open_high=True)
+        check_number(int(self.verbose), "verbose", low=0)
+        self._settings.check()
+        if self.critic == "mlp":
+            require_torch("DREInfinity(critic='mlp')")
+
+    @property
+    def _settings(self) -> Training:
+        return Training(
+            steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
+        )
+
+    def _fit_samples(self, samples: TwoSamples) -> None:
+        p, q = Distinct.of(samples.p, samples.weight_p), Distinct.of(samples.q, samples.weight_q)
+        fitted = fit_path(p, q, self.path)
+        self.path_, self.map_, self._bias = fitted.path, fitted.where, fitted.bias
+        p, q = (replace(x, rows=self.map_(x.rows)) for x in (p, q))
+        self._score: Any = None
+        if self.critic == "quadratic":
+            self._score, self.l2_ = fit_quadratic(
+                self.path_,
+                p,
+                q,
+                l2=self.l2,
+                validation=self.validation,
+                tol=self.tol,
+                seeds=samples.seeds,
+                report=self._say,
+            )
+            if self._score is not None:
+                self.times_ = self._score.times
+        elif self.critic == "mlp":
+            self._score, self.training_ = fit_network(
+                self.path_,
+                p,
+                q,
+                objective=self.objective,
+                joint=self.joint,
+                anchored=self.anchor is not None,
+                width=self.width,
+                depth=self.depth,
+                batch_size=self.batch_size,
+                validation=self.validation,
+                settings=self._settings,
+                rng=samples.seeds("network"),
+                progress=lambda done, total, what: self._say(f"step {done} of {total}: {what}"),
+            )
+
+    def _say(self, line: str) -> None:
+        if self.verbose:
+            print(f"DREInfinity {line}")
+
+    def _log_ratio(self, rows: Array) -> Array:
+        Y = self.map_(rows)
+        if self.critic == "mlp":
+            found = integrate(self._score.score, Y, self.tol)
+            return found - self._bias if self.anchor is not None else found
+        found = integrate(self.path_.score, Y, self.tol) - self._bias
+        return found if self._score is None else found + self._score.integral(Y)

@@ -1,0 +1,412 @@
+"""TRE: telescoping density-ratio estimation.
+
+Rhodes, Xu & Gutmann, "Telescoping Density-Ratio Estimation", NeurIPS 2020,
+arXiv:2006.12204.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from .._affine import canonical_map
+from .._estimator import RatioEstimator, TwoSamples, chunks
+from .._parts import check_parameters
+from .._random import Seeds
+from .._typing import Array, RandomState
+from .._validation import check_flag, check_number, check_option
+from ..auxiliaries import DimensionWiseMixing, LinearMixing, resolve_auxiliaries
+from ..maps.shared import check_kinds
+from ..mdre import MDRE
+from ..selection import LEAST_ROWS, is_auto
+from ._binary import Part, Penalty, fit_binary, without_rows
+from ._waymarks import (
+    FEWEST_ROWS,
+    FORMS,
+    Chain,
+    default_pairings,
+    even_alphas,
+    place_blocks,
+    place_linear,
+)
+
+_NEURAL = "mlp"
+Split = tuple[list[Part], list[Part]]
+
+
+class TRE(RatioEstimator):
+    """Estimate log p/q as a sum of log-ratios between waymarks.
+
+    K waymarks m_1, ..., m_K lead from p = m_0 to q = m_{K+1}. Each of the K + 1 bridges
+    is a binary classifier between neighbours, which are hard to tell apart, and
+
+        log p(x) / q(x) = sum_k log m_k(x) / m_{k+1}(x).
+
+    A row of a linear waymark is made of a row of p and one of q,
+
+        x_k = sqrt(1 - alpha_k^2) x_p + alpha_k x_q,
+
+    the same pairs for all waymarks. Rows are mixed about the point midway between the
+    means of p and q, so that the result does not depend on the origin of the data.
+
+    Parameters
+    ----------
+    waymarks : {"linear", "dimension-wise"}, auxiliary or list, default "linear"
+        Rows of p and q are mixed, or blocks of their columns; or auxiliaries
+        (see :mod:`isthmus.auxiliaries`) in the order from p to q.
+    n_waymarks : int or "auto", default "auto"
+        Their number K. "auto" is the smallest at which no two neighbours can be told
+        apart in more than ``limit`` of held-out rows, by the rule of two fitted normals.
+        Linear waymarks are then placed one after the other as far from the last as
+        that allows; blocks are doubled. With fewer than 20 rows K is 3.
+    alphas : sequence of float, optional
+        Positions of linear waymarks, increasing in (0, 1); by default at equal
+        distances, as the authors have them, if ``n_waymarks`` is a number.
+    form : {"sqrt", "convex"}, default "sqrt"
+        The authors' form above, or ``(1 - alpha) x_p + alpha x_q``.
+    limit : float, default 0.8
+        Of ``n_waymarks="auto"``.
+    pairings : int or "auto", default "auto"
+        How often a row is paired with another. "auto" is up to five times, fewer
+        where data are large. The authors' noise q can be drawn without end.
+    coupled : bool, default True
+        Make all waymarks of the same pairs.
+    critic : str, critic or "mlp", default "quadratic"
+        As in :class:`BDRE`. "mlp" trains neural networks and needs torch.
+    l2 : float or "auto", default "auto"
+        Ridge penalty of every bridge. "auto" chooses it for each by the likelihood
+        of held-out labels, with waymarks made of held-out rows; with fewer than 200
+        rows in a sample it is 1.
+    anchor, maps, solver, tol, max_iter
+        As in :class:`isthmus.MDRE`; without anchor and maps by default.
+    shared : bool, optional
+        With "mlp": one body for all bridges, as the authors have it, which is the
+        default, or a network for each.
+    width, depth, steps, batch_size, lr, weight_decay, validation, patience
+        With "mlp": hidden units and layers, most training steps, rows of each class in
+        a batch, learning rate, its weight decay, share of rows held out, and looks at
+        them without improvement after which to stop.
+    n_jobs : int, optional
+        Bridges that are fitted at once; the result does not depend on it.
+    random_state : int, Generator, RandomState or None, default None
+        Seeds pairs, splits and networks.
+    verbose : int, default 0
+        Print a line for each solver step if positive.
+
+    Attributes
+    ----------
+    estimators_ : list of MDRE
+        The bridges, without auxiliaries; empty with "mlp".
+    waymarks_ : list of auxiliaries
+        The waymarks, fitted.
+    n_waymarks_ : int
+    alphas_ : ndarray of shape (K,)
+        Positions of linear waymarks.
+    l2_ : ndarray of shape (K + 1,)
+        Penalties.
+    bridge_accuracy_ : ndarray of shape (K + 1,)
+        Share of held-out rows of the neighbours that each bridge told apart; NaN where
+        none were held out. Near one, a bridge spans a chasm and more waymarks are needed.
+    bridges_ : Bridges
+        The networks, with "mlp".
+    classes_, n_features_in_, feature_names_in_
+        As in every estimator.
+
+    See Also
+    --------
+    BDRE : One bridge.
+    isthmus.MDRE : All classes in one problem.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.baselines import TRE
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(-3, 1, 2000), rng.normal(3, 1, 2000))
+    >>> tre = TRE(n_waymarks=4, random_state=0).fit(X, y)
+    >>> tre.bridge_log_ratios([[-3.0], [3.0]]).shape
+    (2, 5)
+    >>> tre.log_ratio([[-3.0], [3.0]]).round(-1)  # truth: 18 and -18
+    array([ 20., -20.])
+    """
+
+    def __init__(
+        self,
+        waymarks: Any = "linear",
+        *,
+        n_waymarks: int | str = "auto",
+        alphas: Any = None,
+        form: str = "sqrt",
+        limit: float = 0.8,
+        pairings: int | str = "auto",
+        coupled: bool = True,
+        critic: Any = "quadratic",
+        anchor: Any = None,
+        maps: Any = None,
+        l2: float | str = "auto",
+        solver: str = "newton",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        shared: bool | None = None,
+        width: int = 128,
+        depth: int = 2,
+        steps: int = 3000,
+        batch_size: int = 256,
+        lr: float = 1e-3,
+        weight_decay: float = 1e-5,
+        validation: float = 0.15,
+        patience: int = 10,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.waymarks = waymarks
+        self.n_waymarks = n_waymarks
+        self.alphas = alphas
+        self.form = form
+        self.limit = limit
+        self.pairings = pairings
+        self.coupled = coupled
+        self.critic = critic
+        self.anchor = anchor
+        self.maps = maps
+        self.l2 = l2
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shared = shared
+        self.width = width
+        self.depth = depth
+        self.steps = steps
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _neural(self) -> bool:
+        return isinstance(self.critic, str) and self.critic == _NEURAL
+
+    def _check_parameters(self) -> None:
+        settings = self._settings()
+        if self._neural:
+            settings["critic"] = "quadratic"
+        check_parameters(MDRE(**settings))
+        if isinstance(self.waymarks, str):
+            check_option(self.waymarks, "waymarks", ["linear", "dimension-wise"])
+        if not is_auto(self.n_waymarks):
+            check_number(self.n_waymarks, "n_waymarks", low=0, integer=True)
+        if not is_auto(self.pairings):
+            check_number(self.pairings, "pairings", low=1, integer=True)
+        check_option(self.form, "form", list(FORMS))
+        check_number(self.limit, "limit", low=0.5, high=1.0, open_low=True, open_high=True)
+        check_flag(self.coupled, "coupled")
+        if self.alphas is not None:
+            self._check_alphas()
+        if self.shared is not None:
+            check_flag(self.shared, "shared")
+            if self.shared and not self._neural:
+                raise ValueError(
+                    "shared must be None or False unless critic is 'mlp': only networks have a "
+                    f"body to share; received shared=True with critic={self.critic!r}."
+                )
+
+    def _check_alphas(self) -> None:
+        if not (isinstance(self.waymarks, str) and self.waymarks == "linear"):
+            raise ValueError(
+                "alphas must be None unless waymarks is 'linear'; received "
+                f"{self.alphas!r} with waymarks={self.waymarks!r}."
+            )
+        try:
+            alphas = np.asarray(self.alphas, dtype=np.float64)
+        except (TypeError, ValueError):
+            alphas = np.array(np.nan)
+        inside = alphas.ndim == 1 and np.all((alphas > 0) & (alphas < 1))
+        if not inside or np.any(np.diff(alphas) <= 0):
+            raise ValueError(
+                "alphas must be a list of increasing numbers between 0 and 1; received "
+                f"{self.alphas!r}."
+            )
+        if not is_auto(self.n_waymarks) and self.n_waymarks != len(alphas):
+            raise ValueError(
+                "n_waymarks must be 'auto' or the number of alphas; received "
+                f"{self.n_waymarks!r} and {len(alphas)} alphas."
+            )
+
+    def _settings(self) -> dict[str, Any]:
+        names = ("critic", "anchor", "maps", "l2", "solver", "tol", "max_iter", "verbose")
+        given = {name: getattr(self, name) for name in names}
+        return {**MDRE(auxiliaries=None).get_params(deep=False), **given}
+
+    def _fit_samples(self, samples: TwoSamples) -> None:
+        check_kinds(self.maps, samples.p.shape[1], "maps")
+        where = canonical_map(samples.p, samples.q, *samples.weights)
+        sizes = [len(samples.p), len(samples.q)]
+        pairings = self.pairings
+        if is_auto(pairings):
+            pairings = default_pairings(sizes, samples.p.shape[1])
+        marks = self._place(samples, where)
+        named = isinstance(self.waymarks, str)
+        self._chain = Chain(
+            samples,
+            marks,
+            where.centre if named else np.zeros(samples.p.shape[1]),
+            pairings=int(pairings),
+            coupled=self.coupled,
+        )
+        self.waymarks_, self.n_waymarks_ = self._chain.waymarks, len(marks)
+        self.estimators_: list[MDRE] = []
+        if self._neural:
+            self._fit_networks(samples.seeds)
+        else:
+            self._fit_bridges(samples.seeds, min(sizes))
+        self._chain.forget()
+
+    def _place(self, samples: TwoSamples, where: Any) -> list[Any]:
+        """Unfitted waymarks, from p to q."""
+        d = samples.p.shape[1]
+        if not isinstance(self.waymarks, str):
+            return list(resolve_auxiliaries(self.waymarks, d, samples.names))
+        parts = [(samples.p, samples.weight_p), (samples.q, samples.weight_q)]
+        count = self.n_waymarks
+        few = min(len(rows) for rows, _ in parts) < FEWEST_ROWS
+        if self.waymarks == "dimension-wise":
+            if is_auto(count):
+                count = place_blocks(parts, self.limit, where, samples.seeds("place"))
+            count = int(count)
+            return DimensionWiseMixing(count + 1).split(d) if count else []
+        if self.alphas is not None:
+            alphas = list(self.alphas)
+        elif is_auto(count) and not few:
+            alphas = place_linear(parts, self.form, self.limit, where, samples.seeds("place"))
+        else:
+            alphas = even_alphas(3 if is_auto(count) else int(count))
+        self.alphas_ = np.asarray(alphas, dtype=np.float64)
+        return [LinearMixing([float(alpha)], FORMS[self.form]) for alpha in alphas]
+
+    def _fit_bridges(self, seeds: Seeds, rows: int) -> None:
+        settings = self._settings()
+        held = is_auto(self.l2) and rows >= LEAST_ROWS
+        middle = self.n_waymarks_ // 2
+
+        def task(k: int, begin: int | None) -> Any:
+            parts = [self._chain.rows(j) for j in (k, k + 1)]
+            split = None
+            if held:
+                split = tuple(
+                    [self._chain.rows(j, part) for j in (k, k + 1)] for part in ("train", "held")
+                )
+            own = int(seeds(f"bridge {k}").integers(2**31))
+            return delayed(_fit_bridge)(parts, split, settings, own, begin)
+
+        # One bridge looks for its penalty everywhere, the others near what it found.
+        first = _call(task(middle, None))
+        others = [k for k in range(self.n_waymarks_ + 1) if k != middle]
+        begin = first[1].strength if held and np.isfinite(first[1].l2) else None
+        jobs = (task(k, begin) for k in others)
+        found = dict(zip(others, Parallel(n_jobs=self.n_jobs)(jobs), strict=True))
+        found[middle] = first
+        bridges = [found[k] for k in range(self.n_waymarks_ + 1)]
+        self.estimators_ = [bridge[0] for bridge in bridges]
+        self.l2_ = np.array([getattr(one, "l2_", np.nan) for one in self.estimators_])
+        self.bridge_accuracy_ = np.array([bridge[1].accuracy for bridge in bridges])
+        for category, message in dict.fromkeys(told for bridge in bridges for told in bridge[2]):
+            warnings.warn(message, category, stacklevel=5)
+
+    def _fit_networks(self, seeds: Seeds) -> None:
+        from ..neural import Training
+        from ..neural.bridges import fit_bridges
+
+        how = Training(
+            steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
+        )
+        self.bridges_ = fit_bridges(
+            self._chain.paired(),
+            shared=self.shared is not False,
+            width=self.width,
+            depth=self.depth,
+            validation=self.validation,
+            batch_size=self.batch_size,
+            settings=how,
+            rng=seeds("networks"),
+        )
+
+    def _log_ratio(self, rows: Array) -> Array:
+        return np.asarray(self._bridges(rows).sum(axis=1))
+
+    def _bridges(self, rows: Array) -> Array:
+        if self._neural:
+            return np.asarray(self.bridges_.log_ratios(rows))
+        return np.column_stack([one.log_ratio(rows) for one in self.estimators_])
+
+    def bridge_log_ratios(self, X: Any) -> Array:
+        """Log m_k / m_{k+1} of every bridge at the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d) or (n,)
+
+        Returns
+        -------
+        ndarray of shape (n, K + 1)
+            Adds up to ``log_ratio(X)``.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        out = np.empty((len(rows), self.n_waymarks_ + 1))
+        for part in chunks(len(rows)):
+            out[part] = self._bridges(rows[part])
+        return out
+
+    def bridge_log_ratio(self, X: Any, k: int) -> Array:
+        """Log m_k / m_{k+1} of bridge k, from 0 to K, at the rows of X, shape (n,)."""
+        check_is_fitted(self)
+        check_number(k, "k", low=0, high=self.n_waymarks_, integer=True)
+        if self._neural:
+            return self.bridge_log_ratios(X)[:, k]
+        return np.asarray(self.estimators_[k].log_ratio(self._rows(X)))
+
+    def sample_waymark(self, k: int, n: int, random_state: RandomState = None) -> Array:
+        """Draw rows of a waymark.
+
+        Parameters
+        ----------
+        k : int
+            0 is p, 1 to K are the waymarks, and K + 1 is q.
+        n : int
+            Number of rows.
+        random_state : int, Generator, RandomState or None, default None
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+        """
+        check_is_fitted(self)
+        check_number(k, "k", low=0, high=self.n_waymarks_ + 1, integer=True)
+        check_number(n, "n", low=1, integer=True)
+        return self._chain.sample(k, n, Seeds(random_state)("waymark"))
+
+
+def _call(task: Any) -> Any:
+    function, positional, named = task
+    return function(*positional, **named)
+
+
+def _fit_bridge(
+    parts: list[Part], split: Any, settings: dict[str, Any], seed: int, begin: int | None
+) -> tuple[MDRE, Penalty, list[tuple[type[Warning], str]]]:
+    """Fit one bridge, and collect what it warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mdre, penalty = fit_binary(parts, settings, Seeds(seed), split, begin)
+    # Of constant and of dependent columns TRE has warned itself, once.
+    kept = [(one.category, str(one.message)) for one in told if one.category is not UserWarning]
+    return without_rows(mdre), penalty, kept

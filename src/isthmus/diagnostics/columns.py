@@ -1,0 +1,144 @@
+"""Which columns carry the difference: each alone, and each within the fitted ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._kept import KeptRows
+from .._random import Seeds
+from .._typing import RandomState
+from .._validation import check_number, check_option
+from ._marginal import marginal_divergence
+from ._permutation import permutation_losses
+
+
+@dataclass(frozen=True)
+class ColumnShift:
+    """How much of a difference one column carries.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column, as the user's table has it; ``x0``, ``x1``, ... where the
+        samples had no names.
+    value : float
+        In nats; negative only by chance.
+    std_error : float
+        Standard error of ``value``.
+    """
+
+    name: str
+    value: float
+    std_error: float
+
+
+def rank_columns(
+    comparison: Any,
+    method: str = "permutation",
+    *,
+    repeats: int = 5,
+    columns: Sequence[str] | None = None,
+    random_state: RandomState = None,
+) -> list[ColumnShift]:
+    r"""Columns of a comparison, that which carries most of the difference first.
+
+    "permutation" asks what the fitted ratio loses without the column. With
+    :math:`S = \tfrac12 (E_p - E_q) \log p/q`, the mean of KL(p‖q) and KL(q‖p), its
+    value for column j is
+
+    .. math:: S - S_j,
+
+    where :math:`S_j` is the same with the values of column j permuted over the rows
+    of both samples. If columns are independent, the values add up to S. If they are
+    not, a column whose relation to others differs counts too, and the values may
+    add up to more or to less.
+
+    "marginal" asks how much the column alone differs: the Jensen-Shannon divergence
+    of its two marginals, between 0 and log 2, from the shares of levels, or of bins
+    of equal mass. It sees nothing of relations between columns.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    method : {"permutation", "marginal"}
+    repeats : int, default 5
+        Number of permutations of each column.
+    columns : sequence of str, optional
+        Columns to look at; by default all.
+    random_state : int, Generator, RandomState or None
+        Seeds the permutations.
+
+    Returns
+    -------
+    list of ColumnShift
+        In descending order. What the encoding made of one column of a table, such
+        as a 0/1 feature for every level, counts as one column.
+
+    Notes
+    -----
+    At most 1000 rows of each sample are permuted, and fewer, but 50, where columns are
+    many: the work grows with their number's third power. Each row is judged by a model
+    that has not seen it, fitted again with the settings of the comparison; from 20,000
+    rows a sample on (or two million numbers) by the model of all rows, which hardly
+    leans on any one. Standard errors count the noise of the rows and, where models are
+    fitted again, that of the fit.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.diagnostics import rank_columns
+    >>> rng = np.random.default_rng(0)
+    >>> p = {"a": rng.normal(0, 1, 500), "b": rng.normal(0, 1, 500)}
+    >>> q = {"a": rng.normal(0, 1, 500), "b": rng.normal(2, 1, 500)}
+    >>> c = isthmus.compare(p, q, random_state=0)
+    >>> first, second = rank_columns(c, random_state=0)
+    >>> first.name, abs(first.value - 2.0) < 3 * first.std_error + 0.2  # KL is 2 both ways
+    ('b', True)
+    >>> abs(second.value) < 0.1
+    True
+    """
+    check_option(method, "method", ["permutation", "marginal"])
+    check_number(repeats, "repeats", low=1, integer=True)
+    kept = kept_rows(comparison)
+    blocks = column_blocks(comparison)
+    if columns is not None:
+        absent = sorted(set(columns) - {name for name, _ in blocks})
+        if absent:
+            raise ValueError(f"columns must name columns that were compared; received {absent!r}.")
+        blocks = [(name, block) for name, block in blocks if name in set(columns)]
+    seeds = Seeds(random_state)
+    if method == "marginal":
+        numbers = [marginal_divergence(comparison, kept, block) for _, block in blocks]
+    else:
+        losses, errors = permutation_losses(
+            comparison, kept, [block for _, block in blocks], repeats, seeds
+        )
+        numbers = list(zip(losses.tolist(), errors.tolist(), strict=True))
+    found = [ColumnShift(name, *pair) for (name, _), pair in zip(blocks, numbers, strict=True)]
+    return sorted(found, key=lambda shift: (-shift.value, shift.name))
+
+
+def kept_rows(comparison: Any) -> KeptRows:
+    """Rows that a comparison keeps, or an error if it has none."""
+    kept = getattr(comparison, "_rows", None)
+    if not isinstance(kept, KeptRows):
+        raise ValueError(
+            "comparison must hold rows of the samples, as isthmus.compare leaves them there; "
+            f"received {type(comparison).__name__} without."
+        )
+    return kept
+
+
+def column_blocks(comparison: Any) -> list[tuple[str, slice]]:
+    """Names of the columns that were given, and which encoded columns are made of each."""
+    encoder = getattr(comparison, "_encoder", None)
+    if encoder is None:
+        d = kept_rows(comparison).p.shape[1]
+        return [("x" if d == 1 else f"x{j}", slice(j, j + 1)) for j in range(d)]
+    out, begin = [], 0
+    for plan in encoder._plans:
+        out.append((plan.name, slice(begin, begin + len(plan.features))))
+        begin += len(plan.features)
+    return out

@@ -1,0 +1,249 @@
+"""How the figures of the paper are drawn: one colour for each class and each method, everywhere.
+
+Figures are about as wide as a page's text and have few columns, so that they can be read
+on a telephone. What is true is wide and grey; what is estimated lies upon it. All colours
+can be told apart by the colour-blind, and methods differ in their dashes as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Values: TypeAlias = Sequence[Any] | np.ndarray
+
+WIDTH = 6.8
+"""Inches: the text of a page; at the width of a telephone letters are still 5 points high."""
+
+TRUTH, INK, BAND, PALE = "#c4c4c4", "#333333", "#e9f5e9", "#f3f3f3"
+_CLASSES = {"p": "#0072b2", "q": "#d55e00", "m": "#009e73"}
+_FIRST_M, _LAST_M = (0, 77, 56), (122, 221, 187)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour and dashes of a method, and its name where a figure has room for few letters."""
+
+    color: str
+    dash: Any
+    label: str
+
+
+LOOKS: dict[str, Look] = {
+    "paper": Look("#cc79a7", "-", "MDRE, paper's settings"),
+    "default": Look("#111111", (0, (4, 2)), "MDRE, default"),
+    "bdre": Look("#e69f00", (0, (5, 1)), "BDRE"),
+    "tre": Look("#56b4e9", (0, (3, 1, 1, 1)), "TRE"),
+    "fdre": Look("#8c6d31", (0, (1, 1)), "F-DRE"),
+    # The same methods after few steps of a stochastic solver.
+    "tre-adam": Look("#882255", (0, (1, 2)), "TRE, 2,000 steps of Adam"),
+    "paper-adam": Look("#7f3c8d", (0, (1, 2)), "MDRE, 2,000 steps of Adam"),
+    "plug-in": Look("#777777", (0, (6, 2)), "plug-in"),
+    "nnbd": Look("#aa3377", (0, (1, 1)), "nnBD"),
+    "dre-infinity": Look("#228833", "-", "DRE-∞"),
+    "kliep": Look("#4477aa", (0, (5, 1)), "KLIEP"),
+    "ulsif": Look("#66ccee", (0, (3, 1, 1, 1)), "uLSIF"),
+    "rulsif": Look("#ccbb44", (0, (5, 1, 1, 1)), "RuLSIF"),
+    "kmm": Look("#ee6677", (0, (2, 1)), "KMM"),
+    "nce": Look("#332288", (0, (4, 1, 1, 1, 1, 1)), "NCE"),
+}
+
+
+def look(method: str) -> Look:
+    """Look of a method; one that has none of its own is drawn in ink."""
+    return LOOKS.get(method, Look(INK, "-", method))
+
+
+def class_color(name: str, count: int = 1) -> str:
+    """Colour of a class "p", "q" or "m1", ..., of ``count`` auxiliaries, from dark to light.
+
+    Examples
+    --------
+    >>> class_color("p"), class_color("m1"), class_color("m1", 3), class_color("m3", 3)
+    ('#0072b2', '#009e73', '#004d38', '#7addbb')
+    """
+    if name in _CLASSES:
+        return _CLASSES[name]
+    if count == 1:
+        return _CLASSES["m"]
+    share = (int(name[1:]) - 1) / (count - 1)
+    rgb = (round(a + share * (b - a)) for a, b in zip(_FIRST_M, _LAST_M, strict=True))
+    return "#" + "".join(f"{each:02x}" for each in rgb)
+
+
+def subscript(name: str) -> str:
+    """Name of a class as it stands in a figure.
+
+    Examples
+    --------
+    >>> subscript("m2"), subscript("p")
+    ('m₂', 'p')
+    """
+    return name[0] + "".join(chr(ord("₀") + int(digit)) for digit in name[1:])
+
+
+def panels(
+    rows: int, columns: int, *, height: float = 2.3, width: float = WIDTH, **options: Any
+) -> tuple[Figure, Any]:
+    """A figure with a grid of panels, each ``height`` inches high; axes of shape (rows, columns)."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height * rows), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06)  # type: ignore[union-attr]
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    for each in axes.flat:
+        each.tick_params(labelsize=8.5, length=3)
+        each.locator_params(axis="x", nbins=4)
+        each.locator_params(axis="y", nbins=5)
+    return figure, axes
+
+
+def heading(axes: Axes, title: str, numbers: Iterable[tuple[str, str]] = ()) -> None:
+    """A title, and below it numbers, each in a colour, side by side."""
+    numbers = list(numbers)
+    axes.set_title(title, fontsize=9.5, pad=17 if numbers else 5, loc="left")
+    if numbers:
+        from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
+
+        parts = [
+            TextArea(text, textprops={"color": color, "fontsize": 8.5}) for text, color in numbers
+        ]
+        axes.add_artist(
+            AnchoredOffsetbox(
+                "lower left",
+                child=HPacker(children=parts, pad=0, sep=7),
+                pad=0.0,
+                borderpad=0.0,
+                frameon=False,
+                bbox_to_anchor=(0.0, 1.02),
+                bbox_transform=axes.transAxes,
+            )
+        )
+
+
+def above(axes: Axes, text: str) -> None:
+    """The head of a column of panels, above the title of the first."""
+    axes.annotate(
+        text,
+        (0.0, 1.0),
+        xycoords="axes fraction",
+        xytext=(0, 33),
+        textcoords="offset points",
+        weight="bold",
+        fontsize=9.5,
+    )
+
+
+def legend(figure: Figure, entries: Mapping[str, Any], *, columns: int = 3) -> None:
+    """One legend above all panels: labels with artists, a colour (a line) or a method's look."""
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for label, what in entries.items():
+        if isinstance(what, Look):
+            what = Line2D([], [], color=what.color, linestyle=what.dash)
+        elif isinstance(what, str):
+            what = Line2D([], [], color=what, linewidth=5 if what == TRUTH else 2)
+        what.set_label(label)
+        handles.append(what)
+    figure.legend(handles=handles, loc="outside upper left", ncols=columns, fontsize=9)
+
+
+def dots(color: str, **options: Any) -> Any:
+    """A dot for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=color, marker="o", linestyle="", markersize=4, **options)
+
+
+def densities(
+    axes: Axes, x: Values, curves: Mapping[str, Values], *, peak: float | None = None
+) -> None:
+    """Filled densities with the class's name at its peak; all of one height if ``peak`` is given."""
+    count = sum(name not in ("p", "q") for name in curves)
+    grid, highest = np.asarray(x, dtype=float), 0.0
+    for name, values in curves.items():
+        height = np.asarray(values, dtype=float)
+        top = float(height.max())
+        height = height if peak is None else peak * height / top
+        highest = max(highest, float(height.max()))
+        color = class_color(name, count)
+        axes.fill_between(grid, height, color=color, alpha=0.18, linewidth=0)
+        axes.plot(grid, height, color=color, linewidth=1)
+        axes.annotate(
+            subscript(name) if count > 1 or name in ("p", "q") else "m",
+            (float(grid[int(height.argmax())]), float(height.max())),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            color=color,
+            weight="bold",
+            fontsize=9.5,
+        )
+    axes.set_ylim(0, 1.2 * highest)
+
+
+def truth_and_estimates(
+    axes: Axes, x: Values, truth: Values, estimates: Mapping[str, Values], *, size: float = 9
+) -> None:
+    """Log-ratios at the rows of one sample: the true ones grey, a dot for each estimate."""
+    at = np.asarray(x, dtype=float)
+    order = at.argsort()
+    axes.plot(at[order], np.asarray(truth, dtype=float)[order], color=TRUTH, linewidth=6, zorder=1)
+    for layer, (method, values) in enumerate(estimates.items()):
+        axes.plot(
+            at,
+            np.asarray(values, dtype=float),
+            "o",
+            color=look(method).color,
+            markersize=size**0.5,
+            markeredgewidth=0,
+            alpha=0.8,
+            zorder=2 + layer,
+        )
+
+
+def rms(values: Values) -> float:
+    """Root mean square of the values that are finite.
+
+    Examples
+    --------
+    >>> rms([3.0, 4.0, float("inf")]) == 12.5**0.5
+    True
+    """
+    finite = np.asarray(values, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    return float(np.sqrt(np.mean(finite**2))) if len(finite) else float("nan")
+
+
+def few(values: Values, digits: int = 5) -> list[Any]:
+    """Numbers with few digits, for a record that only has to be drawn.
+
+    Examples
+    --------
+    >>> few([1.23456789, -1e-9])
+    [1.2346, -1e-09]
+    """
+    return [float(f"{float(value):.{digits}g}") for value in values]
+
+
+def compact(value: float) -> str:
+    """A number of nats in few letters.
+
+    Examples
+    --------
+    >>> compact(0.0412), compact(3.14), compact(183.2), compact(4.2e6)
+    ('0.04', '3.1', '183', '4e+06')
+    """
+    if abs(value) < 0.995:
+        return f"{value:.2f}"
+    if abs(value) < 9.95:
+        return f"{value:.1f}"
+    return f"{value:.0f}" if abs(value) < 1e5 else f"{value:.0e}"

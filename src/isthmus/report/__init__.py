@@ -1,0 +1,9 @@
+"""One page of HTML that answers, checks, draws and can be repeated.
+
+``comparison.report("report.html")`` writes it. The page is one file: style and
+figures are within it, it has no scripts, and it asks the network for nothing.
+"""
+
+from .page import page, write
+
+__all__ = ["page", "write"]

@@ -14,6 +14,8 @@ sampler, density
 wall, compile
     Seconds in all, and those of them before the first draw. blackjax compiles its program;
     nutpie has nothing to compile.
+CPU
+    Seconds of the processor in all threads, which other work on the machine does not stretch.
 R-hat, ESS, divergences
     Of the whitened parameters; the smaller of bulk and tail. Goals: at most 1.01, at
     least 400, none.
@@ -214,21 +216,24 @@ def main() -> None:
             console.print(f"{name} is left out: {' and '.join(needed)} not installed.")
             continue
         for sampler in each:
-            results.append(judge(model, sampler(), expected))
+            begun = time.process_time()
+            found = sampler()
+            found["cpu_seconds"] = time.process_time() - begun
+            results.append(judge(model, found, expected))
 
     out = table(
         f"NUTS on {3 * arguments.rows} rows, {arguments.chains} chains of {arguments.draws} draws "
         f"after {arguments.tune}, {os.cpu_count()} cores",
-        *("<sampler", "<density", "wall", "compile", "R-hat", "ESS", "ESS/s", "divergences"),
-        *("steps", "mean", "sd", "<goals met"),
+        *("<sampler", "<density", "wall", "compile", "CPU", "R-hat", "ESS", "ESS/s"),
+        *("divergences", "steps", "mean", "sd", "<goals met"),
     )
     for each in results:
         if each["sampler"] == "laplace":
-            out.add_row("laplace", "objective", f"{each['seconds']:.2f} s", *[""] * 9)
+            out.add_row("laplace", "objective", f"{each['seconds']:.2f} s", *[""] * 10)
             continue
         out.add_row(
             *(each[key] for key in ("sampler", "density")),
-            *(f"{each[key]:.1f} s" for key in ("seconds", "compile_seconds")),
+            *(f"{each[key]:.1f} s" for key in ("seconds", "compile_seconds", "cpu_seconds")),
             *(f"{each['rhat']:.4f}", f"{each['ess']:.0f}", f"{each['ess_per_second']:.0f}"),
             *(str(each[key]) for key in ("divergences", "steps")),
             *(f"{100 * each[key]:.1f} %" for key in ("mean_error", "sd_error")),

@@ -209,11 +209,10 @@ class TestLaplace:
         # Four standard errors of a standard deviation of 300 draws.
         ratio = many.log_ratio(x, return_std=True)[1] / exact
         assert np.abs(ratio - 1).max() < 4 / np.sqrt(600)
-        again = laplace  # the same seed gives the same draws
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            other = again(known, covariance=covariance, draws=300, random_state=0)
-        np.testing.assert_array_equal(many.draws[:3], other.draws[:3])
+            again = laplace(known, covariance=covariance, draws=3, random_state=0)
+        np.testing.assert_array_equal(many.draws[:3], again.draws)
 
     @pytest.mark.parametrize("l2", [3.0, np.inf])
     def test_sandwich_is_the_influence_of_rows(self, l2):
@@ -414,15 +413,16 @@ class TestBootstrap:
         # A standard deviation of 200 fits errs by 5 %: four of these, and ten per cent for what
         # is not linear. Mixtures of rows are drawn apart from the rows, in both.
         np.testing.assert_allclose(found[1], expected, rtol=0.3)
-        assert (np.abs(found[0] - model.log_ratio(x)) < 0.5 * expected).all()
+        # Fits to rows that repeat are farther out, by less than the error itself.
+        assert (np.abs(found[0] - model.log_ratio(x)) < expected).all()
 
     @pytest.mark.parametrize("anchor", ["student-t", "mixture", ("gaussian", "student-t")])
     def test_any_anchor_is_fitted_again(self, anchor):
         model = MDRE(critic="quadratic", anchor=anchor, l2=np.inf, random_state=0).fit(*plane())
-        fits = bootstrap(model, replicates=5, random_state=0)
+        fits = bootstrap(model, replicates=2, random_state=0)
         std = fits.log_ratio(plane()[0][:20], return_std=True)[1]
         # The critics stay at their anchors: all of this is theirs.
-        assert (std > 0.01).all() and np.isfinite(std).all()
+        assert (std > 0).all() and np.isfinite(std).all()
 
     def test_a_fit_is_that_of_the_rows_drawn(self):
         X, y = plane(150)
@@ -451,8 +451,11 @@ class TestBootstrap:
         settings = {"critic": "quadratic", "anchor": "gaussian", "l2": 3.0, "maps": None}
         model = MDRE(None, **settings, random_state=0)
         model.fit(np.concatenate([X, far]), np.concatenate([y, np.ones(50)]), sample_weight=weight)
-        std = bootstrap(model, replicates=20, random_state=0).log_ratio(X[:5], return_std=True)[1]
-        assert (std < 1.0).all()
+        std = bootstrap(model, replicates=40, random_state=0).log_ratio(X[:5], return_std=True)[1]
+        without = laplace(MDRE(None, **settings).fit(X, y), covariance="sandwich")
+        # Four standard errors of a standard deviation of 40 values.
+        expected = without.log_ratio(X[:5], return_std=True)[1]
+        np.testing.assert_allclose(std, expected, rtol=4 / np.sqrt(80))
 
     def test_bad_parameters(self, known):
         with pytest.raises(ValueError, match="replicates must be"):
@@ -484,18 +487,18 @@ class TestIntervals:
         assert found.high == pytest.approx(delta.high, abs=0.7 * delta.std_error)
 
     def test_cover_the_truth(self):
-        # 24 intervals at 95 %: fewer than 19 hits have probability 1e-3 (binomial), for each
+        # 16 intervals at 95 %: fewer than 12 hits have probability 1e-3 (binomial), for each
         # of the two kinds.
         hits = {"laplace": 0, "bootstrap": 0}
-        for seed in range(24):
+        for seed in range(16):
             rng = np.random.default_rng([seed, 1])
             estimator = MDRE(critic="quadratic", anchor="gaussian", l2=np.inf, maps=None)
             p, q = rng.normal(0, 1, 150), rng.normal(1, 1, 150)
             c = compare(p, q, estimator=estimator, random_state=seed, folds=2)
-            for kind, how in (("laplace", {}), ("bootstrap", {"replicates": 60})):
+            for kind, how in (("laplace", {}), ("bootstrap", {"replicates": 50})):
                 kl = c.divergence("kl", interval=kind, **how)
                 hits[kind] += kl.low <= 0.5 <= kl.high
-        assert min(hits.values()) >= 19
+        assert min(hits.values()) >= 12
 
     def test_levels_and_seeds(self, comparison):
         wide = comparison.divergence("kl", 0.99, "laplace")
@@ -568,13 +571,13 @@ class TestIntervals:
         np.testing.assert_allclose(again.log_ratio(x, return_std=True)[1], std)
 
 
-class TestNuts:
-    @pytest.fixture(scope="class")
-    def sampled(self, paper):
-        pytest.importorskip("nutpie")
-        pytest.importorskip("h5netcdf")
-        return nuts(paper, draws=500, random_state=0, progress=False)
+@pytest.fixture(scope="module")
+def sampled(paper):
+    pytest.importorskip("nutpie")
+    return nuts(paper, draws=500, random_state=0, progress=False)
 
+
+class TestNuts:
     def test_converges(self, sampled):
         assert sampled.rhat <= 1.01 and sampled.ess >= 400 and sampled.divergences == 0
         assert sampled.draws.shape == (2000, 9) and sampled.steps > 2000

@@ -131,6 +131,15 @@ def check_kernel(record):
         assert each["classes"] == 5
 
 
+def check_nuts(record):
+    laplace, *sampled = record["results"]
+    assert laplace["sampler"] == "laplace" and laplace["seconds"] > 0
+    assert {each["sampler"] for each in sampled} | set(record["missing"]) == {"nutpie", "blackjax"}
+    for each in sampled:
+        # Few rows and few draws: the same posterior, roughly.
+        assert each["rhat"] < 1.2 and each["divergences"] == 0 and each["sd_error"] < 0.5
+
+
 def check_import_time(record):
     assert set(record["results"]) == {"isthmus", "scikit-learn"}
     assert record["heavy"] == {"isthmus": [], "scikit-learn": []}

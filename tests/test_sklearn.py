@@ -5,12 +5,24 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus import MDRE
 from isthmus._estimator import RatioEstimator
 from isthmus.auxiliaries import LinearMixing
-from isthmus.baselines import KLIEP, KMM, NNBD, RULSIF, ULSIF, InfoNCE
+from isthmus.baselines import (
+    BDRE,
+    KLIEP,
+    KMM,
+    NNBD,
+    RULSIF,
+    TRE,
+    ULSIF,
+    ExponentialNCE,
+    InfoNCE,
+    PlugIn,
+)
 
 INSTANCES = {
     "default": MDRE(),

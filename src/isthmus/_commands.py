@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 import isthmus
 
 from . import _demo, _figures, _show
 from ._tables import Missing, TableEncoder, read_table
-from ._terminal import progress_bar
+from ._terminal import printable, progress_bar
 from ._version import __version__
-from .report.page import check_path
+from .report._page import check_path
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def compare_files(
         if how.plot is not None:
             _figures.save_log_ratios(comparison, labels, how.plot)
     if how.report is not None:
-        comparison._encoder = encoder
+        comparison._encoder, comparison.feature_names = encoder, encoder.feature_names_
         _write_report(comparison, how, labels, notes, [
             str(a), str(b), *_option("--columns", columns), *_option("--drop", drop),
             *(["--missing", missing] if missing != "error" else []),
@@ -70,6 +71,7 @@ def compare_files(
                 "features": encoder.feature_names_,
                 "notes": notes,
                 "seed": how.seed,
+                **({} if how.report is None else {"report": str(how.report)}),
             }
         )
     elif how.quiet:
@@ -85,6 +87,7 @@ def compare_files(
             dropped=dropped,
             notes=notes,
         )
+        _say_where(how)
 
 
 def compare_example(how: How) -> None:
@@ -109,12 +112,14 @@ def compare_example(how: How) -> None:
                 },
                 "notes": notes,
                 "seed": how.seed,
+                **({} if how.report is None else {"report": str(how.report)}),
             }
         )
     elif how.quiet:
         print(_show.answer(demo.comparison, ("p", "q")))
     else:
         _show.show_demo(Console(highlight=False), demo, notes)
+        _say_where(how)
 
 
 def check_report(path: Path) -> None:
@@ -140,6 +145,11 @@ def _write_report(
             notes=notes,
             command=shlex.join(command),
         )
+
+
+def _say_where(how: How) -> None:
+    if how.report is not None:
+        Console(highlight=False).print(Text(f"report: {printable(how.report)}", style="dim"))
 
 
 def _option(name: str, values: list[str] | None) -> list[str]:

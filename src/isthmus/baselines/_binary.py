@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._parts import CRITICS, SOLVERS
 from .._random import Seeds
-from .._sample import LabelledSample, stack
+from .._sample import LabelledSample
 from .._setup import HeldOut, Score, Setup
 from .._typing import Array
 from ..critics import Quadratic
@@ -19,18 +19,15 @@ from ..critics.classifier import is_classifier
 from ..critics.quadratic import Coefficients
 from ..mdre import MDRE
 from ..objective import Objective
-from ..selection import LEAST_ROWS, Selection, Trial, is_auto
+from ..selection import Selection, Trial, is_auto
 from ..solvers import Solution
-from ._distinct import Distinct
+from ._hold_out import Part, can_hold_out, collect, split_samples
 
-_ROWS = 10_000
 # Strengths of the penalty are counted in half decades.
 _STRONGEST, _WEAKEST = 4, -16
 _NONE = 10**6
 # Over all held-out rows, in nats: less is no evidence that a weaker penalty is better.
 _LEAST_GAIN = 0.1
-
-Part = tuple[Array, Array | None]
 
 
 class Difference:
@@ -115,30 +112,6 @@ def binary_setup(
 def binary_sample(setup: Setup) -> LabelledSample:
     """The labelled sample in which only the difference of the critics is learned."""
     return replace(setup.sample, learned=np.array([True, False]))
-
-
-def hold_out(
-    rows: Array, weight: Array | None, rng: np.random.Generator, held: float = 0.25
-) -> tuple[Part, Part]:
-    """Split a sample at random: rows to fit to, and a share of them to judge by.
-
-    Equal rows stay together, and neither their order nor whether a row was given twice
-    or with a weight of two makes a difference; but where most rows are repeated, each
-    counts for itself.
-    """
-    found = Distinct.of(rows, weight)
-    if 2 * len(found.rows) > len(rows):
-        rows, weight = found.rows, None if np.ptp(found.share) == 0 else found.weight
-    else:
-        order = np.lexsort(rows.T[::-1])
-        rows, weight = rows[order], None if weight is None else weight[order]
-    order = rng.permutation(len(rows))[:_ROWS]
-    cut = round(held * len(order))
-    kept, out = (
-        (rows[part], None if weight is None else weight[part])
-        for part in (np.sort(order[cut:]), np.sort(order[:cut]))
-    )
-    return kept, out
 
 
 @dataclass(frozen=True)
@@ -240,13 +213,21 @@ def choose_penalty(
     return Penalty(l2[chosen], chosen, _accuracy(trials[chosen][0]), Selection(shown))
 
 
+class Fitted(NamedTuple):
+    """A fit, how its penalty was chosen, and the number of solver steps."""
+
+    mdre: MDRE
+    penalty: Penalty
+    n_iter: int
+
+
 def fit_binary(
     parts: Sequence[Part],
     settings: dict[str, Any],
     seeds: Seeds,
-    split: tuple[Sequence[Part], Sequence[Part]] | None = None,
+    split: tuple[Sequence[Part], Sequence[Part]] | bool = True,
     begin: int | None = None,
-) -> tuple[MDRE, Penalty]:
+) -> Fitted:
     """Fit MDRE without auxiliaries to two samples.
 
     Parameters
@@ -255,34 +236,40 @@ def fit_binary(
     settings : dict
         Parameters of :class:`MDRE`. If ``l2`` is all that is "auto", it is chosen here.
     seeds : Seeds
-    split : pair, optional
-        Rows to choose the penalty with; see :func:`choose_penalty`.
+    split : pair or bool
+        Rows to choose the penalty with; see :func:`choose_penalty`. True holds rows out
+        if there are enough, False leaves the penalty to a rule.
     begin : int, optional
         As in :func:`choose_penalty`.
 
     Returns
     -------
-    mdre : MDRE
-    penalty : Penalty
+    Fitted
     """
     settings = {**settings, "auxiliaries": None}
     penalty = Penalty(np.nan, 0, np.nan, Selection(rule="Every setting was given."))
     start = None
     if can_choose(settings):
-        if is_auto(settings["l2"]) and min(len(rows) for rows, _ in parts) >= LEAST_ROWS:
-            if split is None:
-                halves = [hold_out(*part, seeds("hold out")) for part in parts]
-                split = [one[0] for one in halves], [one[1] for one in halves]
-            penalty = choose_penalty(*split, settings, seeds, begin)
-            settings["l2"] = penalty.l2
+        if is_auto(settings["l2"]):
+            if split is True:
+                samples = [collect(*part) for part in parts]
+                split = can_hold_out(samples) and split_samples(samples, seeds)
+            if isinstance(split, tuple):
+                penalty = choose_penalty(*split, settings, seeds, begin)
+                settings["l2"] = penalty.l2
+            else:
+                settings["l2"] = _rule(parts, settings, seeds)
+                penalty = replace(penalty, selection=Selection(rule="Too few rows to hold out."))
         start = _solve(parts, settings, seeds)
     mdre = MDRE(**{**settings, "random_state": int(seeds("binary").integers(2**31))})
-    X, y = stack(parts[0][0], parts[1][0])
+    X = np.concatenate([rows for rows, _ in parts])
     weight = None
     if any(w is not None for _, w in parts):
         weight = np.concatenate([np.ones(len(x)) if w is None else w for x, w in parts])
+    y = np.repeat([1, 0], [len(rows) for rows, _ in parts])
     mdre.fit(X, y, sample_weight=weight, start=start)
-    return mdre, penalty
+    steps = mdre.solution_.iterations if hasattr(mdre, "solution_") else 0
+    return Fitted(mdre, penalty, max(steps + (start.iterations if start else 0), 1))
 
 
 def can_choose(settings: Any) -> bool:
@@ -308,6 +295,14 @@ def light_setup(setup: Setup) -> Setup:
         light.__dict__.pop(name, None)
     light._rows = (np.empty((0, 0)), np.empty((0, 0)))
     return light
+
+
+def _rule(parts: Sequence[Part], settings: Any, seeds: Seeds) -> float:
+    """A penalty where no rows can be held out; from an anchor, a residual of about one nat."""
+    if settings["anchor"] is None:
+        return 1.0
+    critic = _resolved(settings["critic"])
+    return float(binary_setup(parts, settings, critic, seeds).bind(critic, seeds).n_features)
 
 
 def _solve(parts: Sequence[Part], settings: Any, seeds: Seeds) -> Solution | None:

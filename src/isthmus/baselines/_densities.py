@@ -15,8 +15,8 @@ from .._typing import Array
 from ..anchors import GaussianAnchor, MixtureAnchor, StudentTAnchor, Surroundings
 from ..anchors.elliptical import Component, OneComponent, mixture_log_density
 from ..anchors.gaussian import shrunk_roots
-from ._binary import Part, hold_out
 from ._distinct import Distinct
+from ._hold_out import Part, as_part, collect, hold_out
 
 _COMPONENTS = (1, 2, 3, 4, 6, 8)
 _HELD_ROWS = 1000
@@ -110,7 +110,8 @@ class NormalMixture(BaseEstimator):
         return components if self.unbiased else [replace(one, rows=np.inf) for one in components]
 
     def _choose(self, X: Array, weight: Array | None, surroundings: Surroundings | None) -> int:
-        train, held = hold_out(X, weight, self.rng or np.random.default_rng(0))
+        rng = self.rng or np.random.default_rng(0)
+        train, held = map(as_part, hold_out(collect(X, weight), rng))
         best, misses = (-np.inf, 1), 0
         for count in _COMPONENTS:
             if len(train[0]) < count * (2 * X.shape[1] + 2) and count > 1:
@@ -152,7 +153,7 @@ class Kernels(BaseEstimator):
 
     def fit(self, X: Array, sample_weight: Array | None = None) -> Kernels:
         """Keep the rows, and find the width of the kernels."""
-        found = Distinct.of(X, sample_weight)
+        found = collect(X, sample_weight)
         mean, covariance = moments(X, sample_weight)
         root, self.whitening_, _ = shrunk_roots(covariance, np.inf, len(found.rows))
         self.mean_ = mean
@@ -160,9 +161,7 @@ class Kernels(BaseEstimator):
         self.centres_ = (found.rows - mean) @ self.whitening_
         self.log_share_ = np.log(found.share)
         self.bandwidth_ = (
-            self._choose(X, sample_weight)
-            if isinstance(self.bandwidth, str)
-            else float(self.bandwidth)
+            self._choose(found) if isinstance(self.bandwidth, str) else float(self.bandwidth)
         )
         return self
 
@@ -175,12 +174,13 @@ class Kernels(BaseEstimator):
             out[rows] = _density(square, self.log_share_, self.bandwidth_, Z.shape[1])
         return out - self.log_det_
 
-    def _choose(self, X: Array, weight: Array | None) -> float:
-        (rows, mass), (held, held_mass) = hold_out(X, weight, self.rng or np.random.default_rng(0))
-        d = X.shape[1]
+    def _choose(self, found: Distinct) -> float:
+        train, judge = hold_out(found, self.rng or np.random.default_rng(0))
+        (rows, mass), (held, held_mass) = as_part(train), as_part(judge)
+        d = rows.shape[1]
         rate = -1.0 / (d + 4)
         total = len(self.centres_)
-        if len(held) < 2:
+        if len(rows) < 2:
             return float(total**rate)
         held, held_mass = held[:_HELD_ROWS], None if held_mass is None else held_mass[:_HELD_ROWS]
         square = _squares(
@@ -195,8 +195,8 @@ class Kernels(BaseEstimator):
 
         usual = np.log(len(rows)) * rate
         bounds = (usual + np.log(_NARROWEST), usual + np.log(_WIDEST))
-        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
-        return float(np.exp(found.x) * (total / len(rows)) ** rate)
+        best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
+        return float(np.exp(best.x) * (total / len(rows)) ** rate)
 
 
 def _squares(Z: Array, centres: Array) -> Array:

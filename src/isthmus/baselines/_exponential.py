@@ -14,23 +14,23 @@ import numpy as np
 from .._sample import LabelledSample
 from .._typing import Array
 from ..objective import CHUNK_BYTES
-from ..solvers import Solution
+from ..solvers import Solution, newton
 
 # Steps between two looks, and the share of what their length promises that they must bring.
 _STEPS, _WORTH = 10, 0.05
 _SHORTEST = 1e-10
+_LARGEST_POWER = 700.0
 
 
 class ExponentialObjective:
-    """Logarithm of the exponential loss, with a ridge, over a labelled sample.
+    """The exponential loss, with a ridge, over a labelled sample.
 
     With n the total weight and h the critic,
 
-        F(theta) = n log((E_p[exp(-h/2)] + E_q[exp(h/2)]) / 2) + l2/2 |theta|^2.
+        F(theta) = n/2 (E_p[exp(-h/2)] + E_q[exp(h/2)]) + l2/2 |theta|^2,
 
-    The logarithm changes neither the minimum nor the direction of the gradient, is as
-    convex as the loss, and never overflows. The factor n gives ``l2`` the meaning that
-    it has in logistic regression: for small h the two losses agree.
+    divided by ``scale``. The factor n/2 gives ``l2`` the meaning that it has in logistic
+    regression: for small h the two losses agree.
 
     Parameters
     ----------
@@ -39,14 +39,24 @@ class ExponentialObjective:
     sample : LabelledSample
         Two classes, of which the first is learned.
     l2 : float
+    log_scale : float
+        Logarithm of the scale. Losses of a chasm are far below what a tolerance can
+        see; they are measured in units of one that was reached before.
     """
 
-    def __init__(self, critic: Any, sample: LabelledSample, l2: float = 0.0) -> None:
-        self.critic, self.sample, self.l2 = critic, sample, float(l2)
+    def __init__(
+        self, critic: Any, sample: LabelledSample, l2: float = 0.0, log_scale: float = 0.0
+    ) -> None:
+        self.critic, self.sample = critic, sample
+        self.l2, self.log_scale = float(l2), log_scale
         self.total_weight = float(sample.weight.sum())
         self.n_parameters = int(critic.n_parameters)
         self.sign = np.where(sample.label == 0, -0.5, 0.5)
         self.given = sample.offset[:, 0] - sample.offset[:, 1]
+
+    def scaled(self, log_scale: float) -> ExponentialObjective:
+        """The same in other units."""
+        return ExponentialObjective(self.critic, self.sample, self.l2, log_scale)
 
     def at(self, theta: Array) -> ExponentialPoint:
         """Value, gradient and curvature at theta."""
@@ -78,10 +88,12 @@ class ExponentialPoint:
 
     Attributes
     ----------
-    value : float
-    gradient : ndarray of shape (n_parameters,)
+    log_loss : float
+        Logarithm of half the loss, without the ridge; 0 where h is 0.
     share : ndarray of shape (n,)
         Part of every row in the loss; they add up to one.
+    value : float
+        Infinite where the loss overflows; everything else is finite.
     """
 
     def __init__(self, objective: ExponentialObjective, theta: Array) -> None:
@@ -92,35 +104,53 @@ class ExponentialPoint:
         share = sample.weight * np.exp(exponent - largest)
         mass = float(share.sum())
         self.share = share / mass
-        loss = largest + float(np.log(mass / total))
-        self.value = total * loss + 0.5 * objective.l2 * float(theta @ theta)
-        pull = objective.moments(self.share * objective.sign)
-        self.gradient = total * pull + objective.l2 * theta
+        self.log_loss = largest + float(np.log(mass / total))
+        self._pull = objective.moments(self.share * objective.sign)
+        ridge = objective.l2 * np.exp(-objective.log_scale)
+        self.value = total * self.loss + 0.5 * ridge * float(theta @ theta)
+
+    @property
+    def loss(self) -> float:
+        """Half the loss in units of the scale."""
+        power = self.log_loss - self.objective.log_scale
+        return float(np.exp(power)) if power < _LARGEST_POWER else np.inf
+
+    @property
+    def gradient(self) -> Array:
+        """Gradient of the value."""
+        objective = self.objective
+        ridge = objective.l2 * np.exp(-objective.log_scale)
+        return np.asarray(objective.total_weight * self.loss * self._pull + ridge * self.theta)
+
+    @property
+    def relative(self) -> Array:
+        """The gradient over n times half the loss: what is zero at the minimum of any loss."""
+        weaker = self.objective.l2 / self.objective.total_weight
+        # Where the loss overflows the ridge is nothing beside it.
+        power = min(-self.log_loss, _LARGEST_POWER)
+        return np.asarray(self._pull + weaker * np.exp(power) * self.theta)
 
     def hessian_product(self, direction: Array) -> Array:
-        """Hessian times a direction: a covariance under the shares."""
+        """Hessian times a direction."""
         objective = self.objective
         slope = objective.sign * objective.slopes(direction)
-        slope -= self.share @ slope
         pull = objective.moments(self.share * objective.sign * slope)
-        return np.asarray(objective.total_weight * pull + objective.l2 * direction)
+        ridge = objective.l2 * np.exp(-objective.log_scale)
+        return np.asarray(objective.total_weight * self.loss * pull + ridge * direction)
 
     def hessian(self) -> Array:
         """Dense Hessian, shape (n_parameters, n_parameters); for few parameters."""
         objective, size = self.objective, self.objective.n_parameters
-        second, first = np.zeros((size, size)), np.zeros(size)
+        second = np.zeros((size, size))
         for rows in objective.chunks(width=size):
             phi = objective.critic.features(objective.sample.X[rows])[0]
-            phi = phi * objective.sign[rows, None]
-            weighted = phi * self.share[rows, None]
-            second += weighted.T @ phi
-            first += weighted.sum(axis=0)
-        H = objective.total_weight * (second - np.outer(first, first))
-        return np.asarray(H + objective.l2 * np.eye(size))
+            second += (phi * (0.25 * self.share[rows, None])).T @ phi
+        ridge = objective.l2 * np.exp(-objective.log_scale)
+        return np.asarray(objective.total_weight * self.loss * second + ridge * np.eye(size))
 
 
 def normalised_descent(
-    objective: Any,
+    objective: ExponentialObjective,
     start: Array,
     *,
     tol: float = 1e-5,
@@ -134,16 +164,15 @@ def normalised_descent(
     delta / sqrt(kappa), where kappa is the condition number of the Hessian there; that
     takes kappa |theta_0 - theta*|^2 / delta^2 of them. Neither number is known, so that
     delta is halved over and over: steps begin at the length ``step``, which is halved when
-    ten steps have lowered the loss by less than a twentieth of what ten steps down a
-    straight slope would, and go on from the best point.
+    ten steps have lowered the logarithm of the loss by less than a twentieth of what ten
+    steps down a straight slope would, and go on from the best point.
 
     Parameters
     ----------
-    objective : objective
-        With ``at(theta)`` and ``total_weight``; convex.
+    objective : ExponentialObjective
     start : ndarray of shape (n_parameters,)
     tol : float
-        Largest absolute component of the gradient, per unit of weight, at which to
+        Largest absolute component of the gradient, relative to the loss, at which to
         stop.
     max_iter : int
         Largest number of steps.
@@ -158,9 +187,10 @@ def normalised_descent(
         The best point.
     """
     best = point = objective.at(start)
-    length, before, status = step, point.value, ""
+    length, before, status = step, _log(point), ""
     for iteration in range(max_iter + 1):
-        norm = float(np.abs(point.gradient).max()) / objective.total_weight
+        gradient = point.relative
+        norm = float(np.abs(gradient).max())
         if callback is not None:
             callback(iteration, point.theta, norm)
         if norm <= tol:
@@ -172,12 +202,56 @@ def normalised_descent(
         if length < _SHORTEST * (1.0 + float(np.linalg.norm(best.theta))):
             status = "no step lowers the objective further: raise l2, or use solver='newton'"
             break
-        slope = float(np.linalg.norm(point.gradient))
-        point = objective.at(point.theta - length * point.gradient / slope)
-        best = point if point.value < best.value else best
+        slope = float(np.linalg.norm(gradient))
+        point = objective.at(point.theta - length * (gradient / slope))
+        best = point if _log(point) < _log(best) else best
         if (iteration + 1) % _STEPS == 0:
-            if before - best.value < _WORTH * _STEPS * length * slope:
+            if before - _log(best) < _WORTH * _STEPS * length * slope:
                 point, length = best, 0.5 * length
-            before = best.value
-    norm = float(np.abs(best.gradient).max()) / objective.total_weight
-    return Solution(best.theta, status, iteration, norm, best.value)
+            before = _log(best)
+    return _solution(best, status, iteration)
+
+
+def newton_descent(
+    objective: ExponentialObjective,
+    start: Array,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 5000,
+    callback: Callable[[int, float], None] | None = None,
+) -> Solution:
+    """Newton's method, over and over in units of the loss that was reached.
+
+    Parameters and result are those of :func:`normalised_descent`.
+    """
+    theta, steps, status = start, 0, "converged"
+    point = objective.at(theta)
+    while True:
+        scaled = objective.scaled(point.log_loss)
+        found = newton(
+            scaled,  # type: ignore[arg-type]
+            theta,
+            tol=tol,
+            max_iter=max_iter - steps,
+            callback=callback,
+        )
+        steps, theta = steps + found.iterations, found.theta
+        before, point = point, objective.at(theta)
+        if not found.converged or steps >= max_iter:
+            status = found.status
+            break
+        if point.log_loss > before.log_loss - np.log(2.0):
+            break
+    return _solution(point, status, steps)
+
+
+def _log(point: ExponentialPoint) -> float:
+    """Logarithm of the objective per unit of weight."""
+    objective = point.objective
+    ridge = 0.5 * objective.l2 * float(point.theta @ point.theta) / objective.total_weight
+    return float(np.logaddexp(point.log_loss, np.log(ridge) if ridge > 0 else -np.inf))
+
+
+def _solution(point: ExponentialPoint, status: str, steps: int) -> Solution:
+    norm = float(np.abs(point.relative).max())
+    return Solution(point.theta, status, steps, norm, point.value)

@@ -208,6 +208,16 @@ def _typical(square: Array) -> float:
     return float(np.sqrt(np.median(positive))) if len(positive) else 0.0
 
 
+def least(score: Array, error: Array) -> tuple[int, int]:
+    """Position of the least score plus standard error in a table of them.
+
+    A fit that is nearly zero but for some spikes has a loss without a mean to speak of,
+    and among many such fits one is lucky on the rows left out. Its error tells.
+    """
+    i, j = np.unravel_index(int((score + error).argmin()), score.shape)
+    return int(i), int(j)
+
+
 def check_l2(value: Any) -> None:
     """Check a ridge penalty: "auto", a positive number or several."""
     _check_grid(value, "l2", ("auto",))

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._estimator import TwoSamples
 from .._typing import Array
-from ._kernel import L2S, KernelRatio, Sample, blocks, check_l2, gaussian, squares
+from ._kernel import L2S, KernelRatio, Sample, blocks, check_l2, gaussian, least, squares
 
 # H of p, H of q and h of p, for every width.
 Moments = tuple[Array, Array, Array]
@@ -31,12 +31,12 @@ class LeastSquares(KernelRatio):
         p, q = self._prepare(samples)
         self.l2s_ = L2S if isinstance(self.l2, str) else np.atleast_1d(np.asarray(self.l2, float))
         H_p, H_q, h = self._moments(p, q)
-        i, j, self.scores_ = 0, 0, None
+        i, j, self.scores_, self.score_errors_ = 0, 0, None, None
         if len(self.widths_) * len(self.l2s_) > 1:
             rng = samples.seeds("judged")
             p, q = self._judged(p, rng), self._judged(q, rng)
-            self.scores_ = self._left_out_scores((H_p, H_q, h), p, q)
-            i, j = divmod(int(self.scores_.argmin()), len(self.l2s_))
+            self.scores_, self.score_errors_ = self._left_out_scores((H_p, H_q, h), p, q)
+            i, j = least(self.scores_, self.score_errors_)
         self.width_, self.l2_ = float(self.widths_[i]), float(self.l2s_[j])
         H = self._alpha * H_p[i] + (1.0 - self._alpha) * H_q[i]
         self.coef_ = np.maximum(np.linalg.solve(_ridged(H, self.l2_), h[i]), 0.0)
@@ -58,8 +58,8 @@ class LeastSquares(KernelRatio):
                         H[i] += K.T @ K
         return H_p, H_q, h
 
-    def _left_out_scores(self, moments: Moments, p: Sample, q: Sample) -> Array:
-        """The loss of rows left out one at a time, shape (n_widths, n_l2s).
+    def _left_out_scores(self, moments: Moments, p: Sample, q: Sample) -> tuple[Array, Array]:
+        """The loss of rows left out one at a time and its standard error, (n_widths, n_l2s).
 
         Without one row of q, H is H' = (n_q H_q - phi phi') / (n_q - 1) in q's part, and
         without one row of p likewise, h as well: changes of rank one, so that the
@@ -67,13 +67,15 @@ class LeastSquares(KernelRatio):
         coefficients are cut for each of them.
         """
         alpha = self._alpha
-        out = np.zeros((len(self.widths_), len(self.l2s_)))
+        shape = len(self.widths_), len(self.l2s_)
+        score, variance = np.zeros(shape), np.zeros(shape)
         for sample, size, is_p in zip((p, q), self._sizes, (True, False), strict=True):
             more = 1.0 / max(size - 1.0, 0.5)
             weight = (alpha if is_p else 1.0 - alpha) * more
             # Of a row that stands for more than one, one is left out.
             gone = np.minimum(sample.share * size, 1.0)
             square = squares(sample.rows, self._centres)
+            loss = np.empty(len(square))
             for i, width in enumerate(self.widths_):
                 K = gaussian(square, width)
                 H_p, H_q, h = (each[i] for each in moments)
@@ -87,9 +89,11 @@ class LeastSquares(KernelRatio):
                     for part in blocks(*K.shape):
                         drop = gone[part]
                         r = _left_out(K[part], inverse, h, weight * drop, more * drop * is_p)
-                        loss = 0.5 * alpha * r * r - r if is_p else 0.5 * (1.0 - alpha) * r * r
-                        out[i, j] += sample.share[part] @ loss
-        return out
+                        loss[part] = 0.5 * alpha * r * r - r if is_p else 0.5 * (1 - alpha) * r * r
+                    mean = sample.share @ loss
+                    score[i, j] += mean
+                    variance[i, j] += sample.share @ (loss - mean) ** 2 / sample.size
+        return score, np.sqrt(variance)
 
 
 def _ridged(H: Array, l2: float) -> Array:

@@ -19,7 +19,7 @@ from .._typing import Array, RandomState
 from .._validation import check_option
 from ..maps.shared import check_kinds
 from ..mdre import MDRE
-from ._binary import fit_binary
+from ._binary import can_choose, fit_binary
 
 _FOLDS = 5
 
@@ -77,6 +77,8 @@ class BDRE(RatioEstimator):
         The penalty.
     selection_ : Selection
         How it was chosen.
+    n_iter_ : int
+        Number of solver steps; 1 for a classifier.
     classes_, n_features_in_, feature_names_in_
         As in every estimator.
 
@@ -158,13 +160,14 @@ class BDRE(RatioEstimator):
         if self.classifier is not None:
             settings["critic"] = self._calibrated(min(len(samples.p), len(samples.q)))
         parts = [(samples.p, samples.weight_p), (samples.q, samples.weight_q)]
-        self.estimator_, penalty = fit_binary(parts, settings, samples.seeds)
+        self.estimator_, penalty, self.n_iter_ = fit_binary(parts, settings, samples.seeds)
         if self.classifier is not None:
             self.classifier_ = self.estimator_._setup.classifier
         else:
             self.l2_ = self.estimator_.l2_
-            chosen = penalty.selection
-            self.selection_ = chosen if chosen.trials else self.estimator_.selection_
+            self.selection_ = penalty.selection
+            if not can_choose(settings):
+                self.selection_ = self.estimator_.selection_
 
     def _calibrated(self, rows: int) -> Any:
         if self.calibration is None:

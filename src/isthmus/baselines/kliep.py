@@ -96,9 +96,9 @@ class KLIEP(KernelRatio):
     >>> import numpy as np, isthmus
     >>> from isthmus.baselines import KLIEP
     >>> rng = np.random.default_rng(0)
-    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(0.5, 1, 2000))
-    >>> KLIEP(random_state=0).fit(X, y).log_ratio([[0.0], [0.5]]).round(1)  # truth: 0.125, -0.125
-    array([ 0.1, -0.1])
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000))
+    >>> KLIEP(random_state=0).fit(X, y).log_ratio([[0.0], [1.0]]).round(1)  # truth: 0.5, -0.5
+    array([ 0.5, -0.5])
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._estimator import TwoSamples
 from .._typing import Array, RandomState
 from .._validation import check_number
-from ._kernel import L2S, KernelRatio, Sample, check_l2, gaussian, squares
+from ._kernel import L2S, KernelRatio, Sample, check_l2, gaussian, least, squares
 from ._matching import Dual, inverse_root
 
 
@@ -87,8 +87,9 @@ class KMM(KernelRatio):
         The width and the penalty.
     widths_, l2s_ : ndarray
         What they were chosen from.
-    scores_ : ndarray of shape (n_widths, n_l2s) or None
-        ½ mean_q r^2 - mean_p r over rows left out; None if there was no choice.
+    scores_, score_errors_ : ndarray of shape (n_widths, n_l2s) or None
+        ½ mean_q r^2 - mean_p r over rows left out, and its standard error; None if there
+        was no choice.
     mmd_ : float
         Distance of the two kernel means that is left.
     floor_ : float
@@ -100,17 +101,18 @@ class KMM(KernelRatio):
     -----
     Discrepancies of different kernels cannot be compared. Width and penalty are
     therefore chosen by the squared error of r under q, but for a constant, over rows
-    left out. In that choice the limits are applied to the solution without them.
+    left out: the least of it plus one standard error. In that choice the limits are
+    applied to the solution without them.
 
     Examples
     --------
     >>> import numpy as np, isthmus
     >>> from isthmus.baselines import KMM
     >>> rng = np.random.default_rng(0)
-    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(0.5, 1, 2000))
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000))
     >>> kmm = KMM(random_state=0).fit(X, y)
-    >>> kmm.log_ratio([[0.0], [0.5]]).round(1)  # truth: 0.125, -0.125
-    array([ 0.1, -0.1])
+    >>> kmm.log_ratio([[0.0], [1.0]]).round(1)  # truth: 0.5, -0.5
+    array([ 0.5, -0.5])
     """
 
     def __init__(
@@ -158,10 +160,10 @@ class KMM(KernelRatio):
     def _fit_samples(self, samples: TwoSamples) -> None:
         p, q = self._prepare(samples)
         self.l2s_ = L2S if isinstance(self.l2, str) else np.atleast_1d(np.asarray(self.l2, float))
-        i, j, self.scores_ = 0, 0, None
+        i, j, self.scores_, self.score_errors_ = 0, 0, None, None
         if len(self.widths_) * len(self.l2s_) > 1:
-            self.scores_ = self._left_out_scores(p, q, samples)
-            i, j = divmod(int(self.scores_.argmin()), len(self.l2s_))
+            self.scores_, self.score_errors_ = self._left_out_scores(p, q, samples)
+            i, j = least(self.scores_, self.score_errors_)
         self.width_, self.l2_ = float(self.widths_[i]), float(self.l2s_[j])
         root = np.sqrt(self._sizes[1])
         slack = (root - 1.0) / root if self.epsilon == "auto" else float(self.epsilon)
@@ -187,8 +189,8 @@ class KMM(KernelRatio):
     def _values(self, rows: Array) -> Array:
         return np.clip(super()._values(rows) + self.intercept_, 0.0, self.bound)
 
-    def _left_out_scores(self, p: Sample, q: Sample, samples: TwoSamples) -> Array:
-        """Loss of each width and penalty over rows left out, shape (n_widths, n_l2s)."""
+    def _left_out_scores(self, p: Sample, q: Sample, samples: TwoSamples) -> tuple[Array, Array]:
+        """Loss over rows left out and its standard error, shapes (n_widths, n_l2s)."""
         rng = samples.seeds("judged")
         both = [self._judged(each, rng) for each in (p, q)]
         rng = samples.seeds("folds")
@@ -196,7 +198,8 @@ class KMM(KernelRatio):
         p, q = both
         square_p, square_q = (squares(each.rows, self._centres) for each in both)
         between = squares(self._centres, self._centres)
-        out = np.zeros((len(self.widths_), len(self.l2s_)))
+        shape = len(self.widths_), len(self.l2s_)
+        sums, sums_of_squares = np.zeros((2, *shape)), np.zeros((2, *shape))
         for i, width in enumerate(self.widths_):
             K_p, K_q = gaussian(square_p, width), gaussian(square_q, width)
             root = inverse_root(gaussian(between, width))
@@ -208,9 +211,10 @@ class KMM(KernelRatio):
                 values, axes = np.linalg.eigh(Z.T @ Z)
                 h = axes.T @ (root.T @ (kept_p @ K_p - kept_q @ K_q))
                 v = axes @ (h[:, None] / (np.maximum(values, 0.0)[:, None] + self.l2s_))
-                r_p, r_q = (
-                    np.clip(1.0 + K[left > 0] @ (root @ v), 0.0, self.bound)
-                    for K, left in ((K_p, out_p), (K_q, out_q))
-                )
-                out[i] += out_q[out_q > 0] @ (0.5 * r_q**2) - out_p[out_p > 0] @ r_p
-        return out
+                for s, (K, out) in enumerate(((K_p, out_p), (K_q, out_q))):
+                    r = np.clip(1.0 + K[out > 0] @ (root @ v), 0.0, self.bound)
+                    loss = 0.5 * r * r if s else -r
+                    sums[s, i] += out[out > 0] @ loss
+                    sums_of_squares[s, i] += out[out > 0] @ loss**2
+        variance = np.maximum(sums_of_squares - sums**2, 0.0)
+        return sums.sum(axis=0), np.sqrt(variance[0] / p.size + variance[1] / q.size)

@@ -19,16 +19,16 @@ from .._validation import check_number, check_option
 from ..maps.shared import check_kinds
 from ..mdre import MDRE
 from ..selection import LEAST_ROWS, Selection, is_auto
-from ..solvers import Solution, newton
+from ..solvers import Solution
 from ._binary import (
     Difference,
     binary_sample,
     binary_setup,
     choose_penalty,
-    hold_out,
     light_setup,
 )
-from ._exponential import ExponentialObjective, normalised_descent
+from ._exponential import ExponentialObjective, newton_descent, normalised_descent
+from ._hold_out import can_hold_out, collect, split_samples
 
 
 class ExponentialNCE(RatioEstimator):
@@ -57,13 +57,13 @@ class ExponentialNCE(RatioEstimator):
         with fewer than 200 rows in a sample it is 1. Rows that h can separate
         leave no minimum at 0, the authors' value.
     solver : {"ngd", "newton"}, default "ngd"
-        The authors' normalised gradient descent, or Newton's method on the logarithm
-        of the loss, which is convex too. The minimum is the same.
+        The authors' normalised gradient descent, or Newton's method: the loss is convex.
+        The minimum is the same.
     step : float, default 1.0
         Length of the first steps of "ngd", in standardised coefficients; it is halved
         whenever steps of that length bring little.
     tol : float, default 1e-5
-        Largest component of the gradient of the log-loss at the solution.
+        Largest component of the gradient, relative to the loss, at the solution.
     max_iter : int, default 5000
         Largest number of steps.
     random_state : int, Generator, RandomState or None, default None
@@ -157,10 +157,11 @@ class ExponentialNCE(RatioEstimator):
         if is_auto(self.l2):
             penalty = self._critic.n_parameters // 2 if setup.anchors else 1.0
             self.selection_ = Selection(rule=f"Fewer than {LEAST_ROWS} rows in a sample.")
-            if min(len(rows) for rows, _ in parts) >= LEAST_ROWS:
-                halves = [hold_out(*part, seeds("hold out")) for part in parts]
-                split = [one[0] for one in halves], [one[1] for one in halves]
-                chosen = choose_penalty(*split, settings, seeds, objective=ExponentialObjective)
+            if can_hold_out(found := [collect(*part) for part in parts]):
+                train, held = split_samples(found, seeds)
+                chosen = choose_penalty(
+                    train, held, settings, seeds, objective=ExponentialObjective
+                )
                 penalty, self.selection_ = chosen.l2, chosen.selection
         self.l2_ = float(penalty)
         self.solution_ = self._solve(np.zeros(self._critic.n_parameters))
@@ -183,7 +184,7 @@ class ExponentialNCE(RatioEstimator):
         how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if self.solver == "newton":
             shown = (lambda i, norm: _report(i, norm)) if self.verbose else None
-            return newton(objective, start, callback=shown, **how)  # type: ignore[arg-type]
+            return newton_descent(objective, start, callback=shown, **how)
         show = (lambda i, theta, norm: _report(i, norm)) if self.verbose else None
         return normalised_descent(objective, start, step=self.step, callback=show, **how)
 

@@ -22,20 +22,23 @@ from .._validation import check_flag, check_number, check_option
 from ..auxiliaries import DimensionWiseMixing, LinearMixing, resolve_auxiliaries
 from ..maps.shared import check_kinds
 from ..mdre import MDRE
-from ..selection import LEAST_ROWS, is_auto
-from ._binary import Part, Penalty, fit_binary, without_rows
-from ._waymarks import (
+from ..selection import is_auto
+from ._binary import Fitted, can_choose, fit_binary, without_rows
+from ._distinct import Distinct
+from ._hold_out import Part
+from ._placing import (
+    FEW_WAYMARKS,
     FEWEST_ROWS,
-    FORMS,
-    Chain,
+    check_alphas,
     default_pairings,
     even_alphas,
     place_blocks,
     place_linear,
 )
+from ._waymarks import Chain, collect_ends
 
+_FORMS = {"sqrt": "sqrt", "convex": "linear"}
 _NEURAL = "mlp"
-Split = tuple[list[Part], list[Part]]
 
 
 class TRE(RatioEstimator):
@@ -71,8 +74,9 @@ class TRE(RatioEstimator):
     limit : float, default 0.8
         Of ``n_waymarks="auto"``.
     pairings : int or "auto", default "auto"
-        How often a row is paired with another. "auto" is up to five times, fewer
-        where data are large. The authors' noise q can be drawn without end.
+        How often a row is paired with another. "auto" is up to five times, fewer where
+        data are large, and once where there are fewer than ten rows to a column. The
+        authors draw a noise q without end.
     coupled : bool, default True
         Make all waymarks of the same pairs.
     critic : str, critic or "mlp", default "quadratic"
@@ -111,15 +115,12 @@ class TRE(RatioEstimator):
     bridge_accuracy_ : ndarray of shape (K + 1,)
         Share of held-out rows of the neighbours that each bridge told apart; NaN where
         none were held out. Near one, a bridge spans a chasm and more waymarks are needed.
+    n_iter_ : int
+        Largest number of solver steps of a bridge, or number of training steps.
     bridges_ : Bridges
         The networks, with "mlp".
     classes_, n_features_in_, feature_names_in_
         As in every estimator.
-
-    See Also
-    --------
-    BDRE : One bridge.
-    isthmus.MDRE : All classes in one problem.
 
     Examples
     --------
@@ -206,11 +207,15 @@ class TRE(RatioEstimator):
             check_number(self.n_waymarks, "n_waymarks", low=0, integer=True)
         if not is_auto(self.pairings):
             check_number(self.pairings, "pairings", low=1, integer=True)
-        check_option(self.form, "form", list(FORMS))
+        check_option(self.form, "form", list(_FORMS))
         check_number(self.limit, "limit", low=0.5, high=1.0, open_low=True, open_high=True)
         check_flag(self.coupled, "coupled")
         if self.alphas is not None:
-            self._check_alphas()
+            check_alphas(self.alphas, self.waymarks, self.n_waymarks)
+        if self._neural:
+            for name in ("width", "depth", "batch_size"):
+                check_number(getattr(self, name), name, low=1, integer=True)
+            check_number(self.validation, "validation", low=0, high=1, open_high=True)
         if self.shared is not None:
             check_flag(self.shared, "shared")
             if self.shared and not self._neural:
@@ -218,28 +223,6 @@ class TRE(RatioEstimator):
                     "shared must be None or False unless critic is 'mlp': only networks have a "
                     f"body to share; received shared=True with critic={self.critic!r}."
                 )
-
-    def _check_alphas(self) -> None:
-        if not (isinstance(self.waymarks, str) and self.waymarks == "linear"):
-            raise ValueError(
-                "alphas must be None unless waymarks is 'linear'; received "
-                f"{self.alphas!r} with waymarks={self.waymarks!r}."
-            )
-        try:
-            alphas = np.asarray(self.alphas, dtype=np.float64)
-        except (TypeError, ValueError):
-            alphas = np.array(np.nan)
-        inside = alphas.ndim == 1 and np.all((alphas > 0) & (alphas < 1))
-        if not inside or np.any(np.diff(alphas) <= 0):
-            raise ValueError(
-                "alphas must be a list of increasing numbers between 0 and 1; received "
-                f"{self.alphas!r}."
-            )
-        if not is_auto(self.n_waymarks) and self.n_waymarks != len(alphas):
-            raise ValueError(
-                "n_waymarks must be 'auto' or the number of alphas; received "
-                f"{self.n_waymarks!r} and {len(alphas)} alphas."
-            )
 
     def _settings(self) -> dict[str, Any]:
         names = ("critic", "anchor", "maps", "l2", "solver", "tol", "max_iter", "verbose")
@@ -249,14 +232,15 @@ class TRE(RatioEstimator):
     def _fit_samples(self, samples: TwoSamples) -> None:
         check_kinds(self.maps, samples.p.shape[1], "maps")
         where = canonical_map(samples.p, samples.q, *samples.weights)
-        sizes = [len(samples.p), len(samples.q)]
+        ends = collect_ends(samples)
         pairings = self.pairings
         if is_auto(pairings):
-            pairings = default_pairings(sizes, samples.p.shape[1])
-        marks = self._place(samples, where)
+            pairings = default_pairings(ends)
+        marks = self._place(samples, ends, where)
         named = isinstance(self.waymarks, str)
         self._chain = Chain(
             samples,
+            ends,
             marks,
             where.centre if named else np.zeros(samples.p.shape[1]),
             pairings=int(pairings),
@@ -267,58 +251,62 @@ class TRE(RatioEstimator):
         if self._neural:
             self._fit_networks(samples.seeds)
         else:
-            self._fit_bridges(samples.seeds, min(sizes))
+            self._fit_bridges(samples.seeds)
         self._chain.forget()
 
-    def _place(self, samples: TwoSamples, where: Any) -> list[Any]:
+    def _place(self, samples: TwoSamples, ends: list[Distinct], where: Any) -> list[Any]:
         """Unfitted waymarks, from p to q."""
         d = samples.p.shape[1]
         if not isinstance(self.waymarks, str):
             return list(resolve_auxiliaries(self.waymarks, d, samples.names))
-        parts = [(samples.p, samples.weight_p), (samples.q, samples.weight_q)]
+        few = min(len(end.rows) for end in ends) < FEWEST_ROWS
+        rng = samples.seeds("place")
         count = self.n_waymarks
-        few = min(len(rows) for rows, _ in parts) < FEWEST_ROWS
+        if is_auto(count) and few:
+            count = FEW_WAYMARKS if self.waymarks == "linear" else min(FEW_WAYMARKS, d - 1)
         if self.waymarks == "dimension-wise":
             if is_auto(count):
-                count = place_blocks(parts, self.limit, where, samples.seeds("place"))
-            count = int(count)
-            return DimensionWiseMixing(count + 1).split(d) if count else []
+                count = place_blocks(ends, self.limit, where, rng)
+            return DimensionWiseMixing(int(count) + 1).split(d) if count else []
         if self.alphas is not None:
             alphas = list(self.alphas)
-        elif is_auto(count) and not few:
-            alphas = place_linear(parts, self.form, self.limit, where, samples.seeds("place"))
+        elif is_auto(count):
+            alphas = place_linear(ends, self.form, self.limit, where, rng)
         else:
-            alphas = even_alphas(3 if is_auto(count) else int(count))
+            alphas = even_alphas(int(count))
         self.alphas_ = np.asarray(alphas, dtype=np.float64)
-        return [LinearMixing([float(alpha)], FORMS[self.form]) for alpha in alphas]
+        return [LinearMixing([float(alpha)], _FORMS[self.form]) for alpha in alphas]
 
-    def _fit_bridges(self, seeds: Seeds, rows: int) -> None:
+    def _fit_bridges(self, seeds: Seeds) -> None:
         settings = self._settings()
-        held = is_auto(self.l2) and rows >= LEAST_ROWS
+        held = is_auto(self.l2) and self._chain.can_hold_out and can_choose(settings)
         middle = self.n_waymarks_ // 2
 
         def task(k: int, begin: int | None) -> Any:
             parts = [self._chain.rows(j) for j in (k, k + 1)]
             split = None
             if held:
-                split = tuple(
+                train, held_out = (
                     [self._chain.rows(j, part) for j in (k, k + 1)] for part in ("train", "held")
                 )
+                split = train, held_out
             own = int(seeds(f"bridge {k}").integers(2**31))
             return delayed(_fit_bridge)(parts, split, settings, own, begin)
 
         # One bridge looks for its penalty everywhere, the others near what it found.
-        first = _call(task(middle, None))
+        first = Parallel(n_jobs=1)([task(middle, None)])[0]
         others = [k for k in range(self.n_waymarks_ + 1) if k != middle]
-        begin = first[1].strength if held and np.isfinite(first[1].l2) else None
+        chosen = first[0].penalty
+        begin = chosen.strength if held and np.isfinite(chosen.l2) else None
         jobs = (task(k, begin) for k in others)
         found = dict(zip(others, Parallel(n_jobs=self.n_jobs)(jobs), strict=True))
         found[middle] = first
         bridges = [found[k] for k in range(self.n_waymarks_ + 1)]
-        self.estimators_ = [bridge[0] for bridge in bridges]
+        self.estimators_ = [fitted.mdre for fitted, _ in bridges]
         self.l2_ = np.array([getattr(one, "l2_", np.nan) for one in self.estimators_])
-        self.bridge_accuracy_ = np.array([bridge[1].accuracy for bridge in bridges])
-        for category, message in dict.fromkeys(told for bridge in bridges for told in bridge[2]):
+        self.bridge_accuracy_ = np.array([fitted.penalty.accuracy for fitted, _ in bridges])
+        self.n_iter_ = max(fitted.n_iter for fitted, _ in bridges)
+        for category, message in dict.fromkeys(told for _, warned in bridges for told in warned):
             warnings.warn(message, category, stacklevel=5)
 
     def _fit_networks(self, seeds: Seeds) -> None:
@@ -337,7 +325,9 @@ class TRE(RatioEstimator):
             batch_size=self.batch_size,
             settings=how,
             rng=seeds("networks"),
+            paired=self._chain.is_paired,
         )
+        self.n_iter_ = self.bridges_.report.steps
 
     def _log_ratio(self, rows: Array) -> Array:
         return np.asarray(self._bridges(rows).sum(axis=1))
@@ -395,18 +385,17 @@ class TRE(RatioEstimator):
         return self._chain.sample(k, n, Seeds(random_state)("waymark"))
 
 
-def _call(task: Any) -> Any:
-    function, positional, named = task
-    return function(*positional, **named)
-
-
 def _fit_bridge(
-    parts: list[Part], split: Any, settings: dict[str, Any], seed: int, begin: int | None
-) -> tuple[MDRE, Penalty, list[tuple[type[Warning], str]]]:
+    parts: list[Part],
+    split: tuple[list[Part], list[Part]] | None,
+    settings: dict[str, Any],
+    seed: int,
+    begin: int | None,
+) -> tuple[Fitted, list[tuple[type[Warning], str]]]:
     """Fit one bridge, and collect what it warns of."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        mdre, penalty = fit_binary(parts, settings, Seeds(seed), split, begin)
+        fitted = fit_binary(parts, settings, Seeds(seed), split or False, begin)
     # Of constant and of dependent columns TRE has warned itself, once.
     kept = [(one.category, str(one.message)) for one in told if one.category is not UserWarning]
-    return without_rows(mdre), penalty, kept
+    return fitted._replace(mdre=without_rows(fitted.mdre)), kept

@@ -87,7 +87,7 @@ def level_codes(p: Array, q: Array) -> IntArray:
         The columns that were made of one column; rows are alike if all of them are.
     """
     pooled = np.concatenate([p, q])
-    bins = int(np.clip(2.0 * min(len(p), len(q)) ** (1 / 3), 4, 40))
+    bins = int(np.clip(round(2.0 * min(len(p), len(q)) ** (1 / 3)), 4, 40))
     parts = []
     for values in pooled.T:
         missing = np.isnan(values)

@@ -127,7 +127,7 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     )
     log_mean = float(logsumexp(log_terms, b=share))
     value = float(np.exp(min(log_mean, 700.0)))
-    terms = np.exp(np.minimum(log_terms, 700.0) - min(log_mean, 700.0))
+    terms = np.exp(np.minimum(log_terms, 700.0) - np.clip(log_mean, -700.0, 700.0))
     error = float(np.sqrt((share**2 * (terms - 1.0) ** 2).sum())) * value
     gap = abs(value - 1.0)
     verdict: Verdict = "ok" if gap <= max(3.0 * error, 0.05) and gap < 0.5 else "warn"

@@ -19,8 +19,9 @@ METHODS = ("normal", "bernstein")
 
 # Below this number of effective rows of q the mean of exp(t) cannot be trusted.
 _FEW_ROWS = 30.0
-# The share of p's rows whose log-ratio the rows of q must reach.
-_COVERED = 0.99
+# Rows of q miss the share of p's mass that lies beyond their largest log-ratio, and the
+# logarithm of the mean is too small by about as much.
+_REACHED = 0.95
 
 
 def kl_lower_bound(
@@ -137,7 +138,7 @@ def _std_error(t_p: Array, t_q: Array, w_p: Array | None, w_q: Array | None) -> 
 def _warn_of_few(t_p: Array, t_q: Array, w_p: Array | None) -> None:
     reached = float(mean((t_p <= t_q.max()).astype(np.float64), w_p))
     size = float(effective_sample_size(t_q))
-    if reached < _COVERED or size < _FEW_ROWS:
+    if size < _FEW_ROWS or reached < _REACHED:
         warnings.warn(
             f"The rows of q reach {100 * reached:.0f} % of p's log-ratios, and {size:.0f} of them "
             "carry the mean of p/q: this number is not a bound. Use method='bernstein'.",

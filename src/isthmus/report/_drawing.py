@@ -127,7 +127,7 @@ def _clean(element: ET.Element, used: set[str], prefix: str) -> None:
         element.set("id", f"{prefix}{old}")
     link = element.attrib.pop(f"{{{_XLINK}}}href", None)
     if link is not None:
-        element.set("href", link.replace("#", f"#{prefix}", 1))
+        element.set("href", f"#{prefix}{link[1:]}" if link.startswith("#") else link)
     if "clip-path" in element.attrib:
         element.set("clip-path", element.attrib["clip-path"].replace("#", f"#{prefix}", 1))
     style = element.attrib.get("style")

@@ -687,3 +687,28 @@ class TestNuts:
         monkeypatch.setitem(sys.modules, missing, None)
         with pytest.raises(ImportError, match=r"isthmus\[bayes\]"):
             nuts(paper)
+
+
+def test_experiment():
+    from isthmus.experiments import load
+    from isthmus.experiments._record import plain
+
+    experiment = load("bayes")
+    cells = experiment.cells(True, 3)
+    assert {cell["problem"] for cell in cells} == {"running-example", "running-example-swapped"}
+    some = [{**cell, "rows": 300} for cell in cells if cell["method"] == "laplace"]
+    results = [{**cell, **plain(experiment.run(cell)), "seconds": 0.0} for cell in some]
+    (table,) = experiment.tables(results)
+    assert len(table.rows) == len(some) == 4
+    # What a sampler would give stands in for itself: a band, a mean, and a remark on the distance.
+    nuts_too = [
+        {**each, "method": "nuts", "rhat": 1.0, "ess": 900.0, "divergences": 0} for each in results
+    ]
+    assert set(experiment.figures(results + nuts_too)) == {"posterior"}
+    told = experiment.remarks(results + nuts_too)
+    assert "at most 0.0 %" in told[0] and "standard normal prior" in told[1]
+    # The variance is lowest between the means and rises towards both.
+    for each in results:
+        std = dict(zip(np.round(each["x"], 3), each["std"], strict=True))
+        assert min(std.values()) < 0.9 * min(std[-1.0], std[1.0])
+        assert std[2.0] > std[1.0] and std[-2.0] > std[-1.0]

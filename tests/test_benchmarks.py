@@ -161,3 +161,19 @@ def check_rival_neural(record):
     for each in results["cap"]:
         assert each["truth"] == pytest.approx(100) and each["value"] < math.log(each["used"])
     assert all(each["value"] <= each["cap"] for each in results["info"])
+
+
+def check_rival_flows(record):
+    fdre, infinity = (
+        {(each["dim"], each["method"]): each for each in record["results"][part]}
+        for part in ("fdre", "infinity")
+    )
+    assert {method for _, method in fdre} >= {"separate, quadratic", "joint, mlp"}
+    assert {method for _, method in infinity} >= {"gaussian", "quadratic", "mlp", "mlp alone"}
+    for each in [*fdre.values(), *infinity.values()]:
+        assert len(each["values"]) == len(record["seeds"]) and each["rmse"] > 0
+    # The path between two normals is right here: 500 rows leave a tenth.
+    gaussian = infinity[40, "gaussian"]
+    assert gaussian["truth"] == pytest.approx(10)
+    assert abs(gaussian["mean"] - gaussian["truth"]) < 1
+    assert all(each["source"] for each in record["published"])

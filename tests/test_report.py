@@ -203,7 +203,7 @@ class TestContents:
         data = {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 60)}
         other = {name: values + 1 for name, values in data.items()}
         c = quick(data, other, folds=3, level=0.9, columns=["b"], random_state=7)
-        text = page(c)
+        text = page(c, labels=("a'.csv", "b"), divergences=["kl", "chi2"], columns=3, notes=["n"])
         code = html.unescape(re.search(r"<pre[^>]*><code>(import.*?)</code>", text, re.DOTALL)[1])
         assert "random_state=7" in code and "folds=3" in code and "level=0.9" in code
         target = tmp_path / "again.html"

@@ -13,12 +13,14 @@ from isthmus._estimator import RatioEstimator
 from isthmus.auxiliaries import LinearMixing
 from isthmus.baselines import (
     BDRE,
+    FDRE,
     KLIEP,
     KMM,
     NNBD,
     RULSIF,
     TRE,
     ULSIF,
+    DREInfinity,
     ExponentialNCE,
     InfoNCE,
     PlugIn,
@@ -40,6 +42,9 @@ INSTANCES = {
     "tre-dimension-wise": TRE("dimension-wise"),
     "plug-in": PlugIn(),
     "nce": ExponentialNCE(),
+    "fdre": FDRE(transforms=1, width=8, depth=1, steps=20, batch_size=32),
+    "dre-infinity": DREInfinity(),
+    "dre-infinity-neural": DREInfinity("mlp", width=8, depth=1, steps=40, batch_size=32),
     "info-nce": InfoNCE(width=8, depth=1, embedding=4, steps=20),
 }
 

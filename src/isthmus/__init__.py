@@ -7,7 +7,7 @@
 True
 """
 
-from . import auxiliaries, critics, functionals, plots, problems
+from . import auxiliaries, baselines, critics, functionals, plots, problems
 from ._sample import stack
 from ._version import __version__
 from .compare import compare
@@ -23,6 +23,7 @@ __all__ = [
     "Estimate",
     "__version__",
     "auxiliaries",
+    "baselines",
     "compare",
     "critics",
     "functionals",

@@ -202,8 +202,10 @@ def normalised_descent(
         if length < _SHORTEST * (1.0 + float(np.linalg.norm(best.theta))):
             status = "no step lowers the objective further: raise l2, or use solver='newton'"
             break
-        slope = float(np.linalg.norm(gradient))
-        point = objective.at(point.theta - length * (gradient / slope))
+        size = float(np.linalg.norm(gradient))
+        # Of the logarithm of loss and ridge together.
+        slope = size * float(np.exp(point.log_loss - _log(point)))
+        point = objective.at(point.theta - length * (gradient / size))
         best = point if _log(point) < _log(best) else best
         if (iteration + 1) % _STEPS == 0:
             if before - _log(best) < _WORTH * _STEPS * length * slope:

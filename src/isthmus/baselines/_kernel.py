@@ -96,7 +96,8 @@ def squares(X: Array, centres: Array) -> Array:
     if X.shape[1] <= _FEW_COLUMNS:
         return np.asarray(cdist(X, centres, "sqeuclidean"))
     middle = centres.mean(axis=0)
-    X, centres = X - middle, centres - middle
+    # A difference of two infinities is not a distance.
+    X, centres = np.clip(X - middle, -1e150, 1e150), centres - middle
     out = X @ (-2.0 * centres.T)
     out += np.einsum("ij,ij->i", X, X)[:, None]
     out += np.einsum("ij,ij->i", centres, centres)
@@ -209,12 +210,12 @@ def _typical(square: Array) -> float:
 
 
 def least(score: Array, error: Array) -> tuple[int, int]:
-    """Position of the least score plus standard error in a table of them.
+    """Position of the least score plus two standard errors in a table of them.
 
     A fit that is nearly zero but for some spikes has a loss without a mean to speak of,
     and among many such fits one is lucky on the rows left out. Its error tells.
     """
-    i, j = np.unravel_index(int((score + error).argmin()), score.shape)
+    i, j = np.unravel_index(int((score + 2.0 * error).argmin()), score.shape)
     return int(i), int(j)
 
 

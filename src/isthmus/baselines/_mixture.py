@@ -21,6 +21,8 @@ from .._typing import Array
 # A step leaves every row at least this part of its likelihood: from much less Newton's
 # method only doubles it each time.
 _KEPT = 0.1
+# A start that gives a row less than this is mixed with equal weights, for the same reason.
+_UNLIKELY = 1e-8
 # Added to the curvature relative to its largest entry, and to the linear part likewise,
 # so that the solution stays where it is.
 _PROXIMAL = 1e-10
@@ -71,7 +73,7 @@ def mixture(A: Columns, share: Array, start: Array, tol: float, max_iter: int) -
     start = start if start.any() else np.ones(A.n_columns)
     w, every = start / start.sum(), np.arange(A.n_columns)
     u = A.dot(w, every)
-    if not u.min() > 0:
+    if not u.min() > _UNLIKELY:
         w = 0.99 * w + 0.01 / len(w)
         u = A.dot(w, every)
     for step in range(max_iter + 1):

@@ -8,6 +8,7 @@ auxiliaries.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,12 @@ class BDRE(RatioEstimator):
         if self.classifier is not None:
             settings["critic"] = self._calibrated(min(len(samples.p), len(samples.q)))
         parts = [(samples.p, samples.weight_p), (samples.q, samples.weight_q)]
-        self.estimator_, penalty, self.n_iter_ = fit_binary(parts, settings, samples.seeds)
+        with warnings.catch_warnings():
+            if samples.weight_p is None:
+                # The weights are those that balance the samples; calibration alone sees to that.
+                warnings.filterwarnings("ignore", message=".*only be used for the calibration")
+            fitted = fit_binary(parts, settings, samples.seeds)
+        self.estimator_, penalty, self.n_iter_ = fitted
         if self.classifier is not None:
             self.classifier_ = self.estimator_._setup.classifier
         else:

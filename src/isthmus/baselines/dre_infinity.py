@@ -41,7 +41,7 @@ class DREInfinity(RatioEstimator):
         \int_0^1 \lambda(t) \, \mathrm{E}\bigl[s(x_t, t)^2
         - 2 \nabla s(x_t, t)' \, \dot x_t \bigr] dt ,
 
-    which has neither a derivative in time nor terms at the ends, and much less noise.
+    which has neither a derivative in time nor terms at the ends, and takes less work.
     The weight is :math:`\lambda = 1 / \sqrt{1 + \mathrm{E} s^2}`, with the mean square
     taken from a path between two normals; times are drawn in proportion to its inverse.
 

@@ -61,7 +61,8 @@ class KLIEP(KernelRatio):
         1/cap. Where p has rows and q has none, nothing else limits r, and the choice of
         the width is drawn to kernels so narrow that all rows are such. "auto" is the
         number of rows of q, the largest ratio that they can show; infinity is the paper's
-        problem (4.5e15, to be finite).
+        problem (4.5e15, to be finite). Where the limit binds, the mean of r over q comes
+        to less than one.
     tol : float, default 1e-9
         Largest gap between the mean log r over p and its maximum.
     max_iter : int, default 200
@@ -96,9 +97,9 @@ class KLIEP(KernelRatio):
     >>> import numpy as np, isthmus
     >>> from isthmus.baselines import KLIEP
     >>> rng = np.random.default_rng(0)
-    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000))
-    >>> KLIEP(random_state=0).fit(X, y).log_ratio([[0.0], [1.0]]).round(1)  # truth: 0.5, -0.5
-    array([ 0.5, -0.5])
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(0, 2, 2000))
+    >>> KLIEP(random_state=0).fit(X, y).log_ratio([[0.0], [2.0]]).round(1)  # truth: 0.69, -0.81
+    array([ 0.7, -0.9])
     """
 
     def __init__(

@@ -101,7 +101,7 @@ class KMM(KernelRatio):
     -----
     Discrepancies of different kernels cannot be compared. Width and penalty are
     therefore chosen by the squared error of r under q, but for a constant, over rows
-    left out: the least of it plus one standard error. In that choice the limits are
+    left out: the least of it plus two standard errors. In that choice the limits are
     applied to the solution without them.
 
     Examples
@@ -109,10 +109,10 @@ class KMM(KernelRatio):
     >>> import numpy as np, isthmus
     >>> from isthmus.baselines import KMM
     >>> rng = np.random.default_rng(0)
-    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000))
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(0, 2, 2000))
     >>> kmm = KMM(random_state=0).fit(X, y)
-    >>> kmm.log_ratio([[0.0], [1.0]]).round(1)  # truth: 0.5, -0.5
-    array([ 0.5, -0.5])
+    >>> kmm.log_ratio([[0.0], [2.0]]).round(1)  # truth: 0.69, -0.81
+    array([ 0.7, -0.7])
     """
 
     def __init__(

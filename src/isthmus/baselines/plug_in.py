@@ -15,7 +15,7 @@ from .._typing import Array, RandomState
 from .._validation import check_flag, check_number, check_option
 from ..anchors import anchor_pair, fit_anchor
 from ..selection import is_auto
-from ._densities import Kernels, Normal, NormalMixture, StudentT
+from ._densities import Kernels, Normal, NormalMixture, StudentT, evenly
 
 _NAMES = ("gaussian", "student-t", "mixture", "kde")
 
@@ -125,7 +125,7 @@ class PlugIn(RatioEstimator):
                     )
                 # One generator for both: equal samples get equal densities.
                 density = self._make(spec, samples.seeds("density"))
-                near = self.map_.surroundings(Z[1 - c])
+                near = self.map_.surroundings(evenly(Z[1 - c], weights[1 - c]))
                 fitted.append(fit_anchor(density, Z[c], weights[c], near))
             else:
                 fitted.append(_fit_given(spec, rows[c], weights[c]))

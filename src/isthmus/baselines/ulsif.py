@@ -69,7 +69,7 @@ class ULSIF(LeastSquares):
     Notes
     -----
     Width and penalty are chosen together by the loss of rows that are left out one at a
-    time, in closed form as in the paper; its standard error is added, since a narrow
+    time, in closed form as in the paper; two standard errors are added, since a narrow
     kernel with a small penalty can be lucky. The paper leaves out rows of p and q in pairs;
     here it is one row of either, so that nothing depends on which rows stand side by
     side and samples may differ in size. The loss is taken over at most 20,000 rows of
@@ -80,9 +80,9 @@ class ULSIF(LeastSquares):
     >>> import numpy as np, isthmus
     >>> from isthmus.baselines import ULSIF
     >>> rng = np.random.default_rng(0)
-    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000))
-    >>> ULSIF(random_state=0).fit(X, y).log_ratio([[0.0], [1.0]]).round(1)  # truth: 0.5, -0.5
-    array([ 0.5, -0.5])
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(0, 2, 2000))
+    >>> ULSIF(random_state=0).fit(X, y).log_ratio([[0.0], [2.0]]).round(1)  # truth: 0.69, -0.81
+    array([ 0.7, -0.8])
     """
 
     def __init__(
@@ -152,10 +152,10 @@ class RULSIF(LeastSquares):
     >>> import numpy as np, isthmus
     >>> from isthmus.baselines import RULSIF
     >>> rng = np.random.default_rng(0)
-    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(1, 1, 2000))
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 2000), rng.normal(0, 2, 2000))
     >>> rulsif = RULSIF(alpha=0.5, random_state=0).fit(X, y)
-    >>> rulsif.relative_ratio([[0.5], [-0.5]]).round(1)  # truth: 1 and 1.46
-    array([1. , 1.5])
+    >>> rulsif.relative_ratio([[0.0], [2.0]]).round(1)  # truth: 1.33 and 0.62
+    array([1.3, 0.7])
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class RULSIF(LeastSquares):
         super()._check_parameters()
         check_number(self.alpha, "alpha", low=0.0, high=1.0, open_high=True)
         if not (isinstance(self.cap, str) and self.cap == "auto"):
-            check_number(self.cap, "cap", low=0.0, open_low=True)
+            check_number(self.cap, "cap", low=0.0, open_low=True, open_high=True)
 
     def _fit_samples(self, samples: TwoSamples) -> None:
         super()._fit_samples(samples)

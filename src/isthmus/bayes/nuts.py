@@ -87,6 +87,19 @@ def nuts(
     Hoffman & Gelman (2014), Journal of Machine Learning Research 15. Vehtari,
     Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16, for R-hat and
     effective sample sizes. Srivastava et al. (2023), TMLR, appendix D.
+
+    Examples
+    --------
+    It needs ``pip install 'isthmus[bayes]'``.
+
+    >>> from isthmus import MDRE, bayes, problems, stack
+    >>> problem = problems.load("running-example")
+    >>> X, y = stack(problem.sample_p(10_000, 0), problem.sample_q(10_000, 1))
+    >>> mdre = MDRE.paper("running-example", l2=1.0, random_state=0).fit(X, y)
+    >>> posterior = bayes.nuts(mdre, random_state=0)  # doctest: +SKIP
+    >>> posterior.rhat <= 1.01, posterior.ess >= 400, posterior.divergences  # doctest: +SKIP
+    (True, True, 0)
+    >>> mean, std = posterior.log_ratio([-1.0, 0.0, 1.0], return_std=True)  # doctest: +SKIP
     """
     out = sample(
         mdre,

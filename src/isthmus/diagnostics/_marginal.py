@@ -53,7 +53,9 @@ def jensen_shannon(
 
     Examples
     --------
-    >>> jensen_shannon(np.array([0] * 50 + [1] * 50), np.array([2] * 50 + [3] * 50))[0].round(2)
+    >>> p, q = np.repeat([0, 1], 50), np.repeat([2, 3], 50)
+    >>> value, std_error = jensen_shannon(p, q)
+    >>> round(value, 2)  # log 2
     0.69
     """
     count = int(max(p.max(), q.max())) + 1

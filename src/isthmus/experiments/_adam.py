@@ -91,12 +91,13 @@ class MDREByAdam(RatioEstimator):
             batch = [draw.sample(self.batch_size, rng) for draw in draws]
             X = np.concatenate(batch).astype(np.float32)
             gradients = _gradients(parameters, X, label)
+            rate = 0.5 * self.lr * (1 + np.cos(np.pi * step / self.steps))
             for one, gradient, (first, second) in zip(parameters, gradients, moments, strict=True):
                 first += (1 - _BETAS[0]) * (gradient - first)
                 second += (1 - _BETAS[1]) * (gradient**2 - second)
                 ahead = first / (1 - _BETAS[0] ** step)
                 scale = np.sqrt(second / (1 - _BETAS[1] ** step)) + _EPSILON
-                one -= self.lr * ahead / scale
+                one -= rate * ahead / scale
         self.W_, self.centre_, self.offset_ = (one.astype(np.float64) for one in parameters)
         parts = [_Rows(held[0]), _Rows(held[1]), *self._auxiliaries(held, d)]
         self.held_out_ = float(

@@ -70,8 +70,8 @@ def write(
     >>> c = isthmus.compare(rng.normal(0, 1, 300), rng.normal(1, 1, 300), random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text = c.report(pathlib.Path(folder, "report.html")).read_text("utf-8")
-    >>> "The two samples differ: KL(p‖q) is" in text
-    True
+    >>> text[:15], "KL(p‖q) is" in text
+    ('<!doctype html>', True)
     """
     target = check_path(path)
     text = page(
@@ -117,6 +117,14 @@ def page(
     first, second = (str(label) for label in labels)
     labels = (first, second)
     check_number(columns, "columns", low=0, integer=True)
+    given: tuple[tuple[str, Any, Any], ...] = (
+        ("labels", labels, ("p", "q")),
+        ("title", title, None),
+        ("divergences", tuple(divergences), DIVERGENCES),
+        ("columns", columns, 12),
+        ("notes", list(notes), []),
+    )
+    options = {name: value for name, value, usual in given if value != usual}
     found = {name: comparison.divergence(name) for name in dict.fromkeys(("kl", *divergences))}
     pictures = Pictures(comparison, kept_rows(comparison), labels)
     ranked, alone = _ranked(comparison, columns)
@@ -136,7 +144,7 @@ def page(
             _sections.section(
                 "The ratio", tag("div", pictures.ratio(names), class_="figures")
             ),
-            _sections.repeat(comparison, command, _compared(comparison, notes)),
+            _sections.repeat(comparison, command, options, _compared(comparison, notes)),
         ),
         tag(
             "footer",

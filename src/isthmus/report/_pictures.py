@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from .. import plots
 from .._kept import KeptRows
 from .._typing import Array, IntArray
 from ..diagnostics.columns import column_blocks
+from ..functionals.intervals import has_influence
+from ..mdre import MDRE
 from ..plots._style import symmetric_limit
 from ._drawing import Drawing
 from ._markup import Markup
@@ -153,14 +155,25 @@ class Pictures:
         p, q = self.kept.p[:, 0], self.kept.q[:, 0]
         grid = _range(np.concatenate([p, q]), 240)
         curve = self.comparison.estimator.log_ratio(grid[:, None])
+        band = self._band(grid[:, None], curve)
         svg = self.drawing.svg(
             lambda ax: plots.ratio_curve(
-                p, q, grid, curve, weight_p=self._weight("p"), weight_q=self._weight("q"),
+                p, q, grid, curve, band=band,
+                weight_p=self._weight("p"), weight_q=self._weight("q"),
                 name=name, labels=self.labels, ax=ax,
             ),
             "Log-ratio along the column, above the two samples",
         )  # fmt: skip
-        return figure(svg, "Log p/q along the column, and where the two samples lie.")
+        within = "" if band is None else f", with its {100 * self.comparison.level:g} % band"
+        return figure(svg, f"Log p/q along the column{within}, and where the two samples lie.")
+
+    def _band(self, points: Array, curve: Array) -> tuple[Array, Array] | None:
+        """Interval about the log-ratio, where it takes no further fits."""
+        c = self.comparison
+        if not (isinstance(c.estimator, MDRE) and has_influence(c.estimator)):
+            return None
+        half = float(ndtri(0.5 + 0.5 * c.level)) * c.log_ratio(points, return_std=True)[1]
+        return curve - half, curve + half
 
     def _map(self, names: list[str]) -> Markup:
         dots = [self.kept.p[_spaced(len(self.kept.p), _DOTS // 2)],

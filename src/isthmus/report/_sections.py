@@ -28,7 +28,9 @@ def head(
         Rows of p, rows of q, columns.
     checks : mapping of str to Check
     """
-    verdicts = [check.verdict for check in checks.values()]
+    # Weights fail long before the ratio does, and are no verdict on it.
+    apart = [c.verdict for c in checks.values() if c.concerns == "weights" and c.verdict != "ok"]
+    verdicts = [c.verdict for c in checks.values() if c.concerns == "ratio" or c.verdict == "ok"]
     said, colon, rest = answer.rpartition(": KL")
     return tag(
         "header",
@@ -47,6 +49,7 @@ def head(
                 for verdict in _words.VERDICTS
                 if verdict in verdicts
             ],
+            [tag("li", chip(verdict, "importance weights")) for verdict in sorted(set(apart))],
             class_="facts",
         ),
     )
@@ -167,12 +170,25 @@ def compared(columns: Mapping[str, str], notes: Sequence[str], rows: Sequence[st
     return join(tag("ul", listed, class_="notes") if listed else None, folded if columns else None)
 
 
-def repeat(comparison: Any, command: str | None, extra: Markup) -> Markup:
-    """How to get the same page again: code, versions, and what was chosen."""
+def repeat(
+    comparison: Any, command: str | None, options: Mapping[str, Any], extra: Markup
+) -> Markup:
+    """How to get the same page again: code, versions, and what was chosen.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    command : str, optional
+        A command that does it, in place of code.
+    options : mapping
+        Parameters of the page that are not its defaults.
+    extra : Markup
+        What else there is to say.
+    """
     settings = comparison._settings
     chosen = getattr(comparison.estimator, "best_params_", {})
     selection = getattr(comparison.estimator, "selection_", None)
-    parts = [tag("pre", tag("code", command or _code(comparison, settings)), tabindex="0")]
+    parts = [tag("pre", tag("code", command or _code(comparison, settings, options)), tabindex="0")]
     if command is None and not _is_seed(settings.get("random_state")):
         parts.append(tag("p", "No number was given as seed, so that another run differs a little."))
     parts.append(tag("p", ", ".join(_versions()), class_="soft"))
@@ -192,7 +208,7 @@ def repeat(comparison: Any, command: str | None, extra: Markup) -> Markup:
     return section("How to repeat it", parts, extra)
 
 
-def _code(comparison: Any, settings: Mapping[str, Any]) -> str:
+def _code(comparison: Any, settings: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     arguments = ["p", "q"]
     if settings.get("estimator") is not None:
         arguments.append(f"estimator={settings['estimator']!r}")
@@ -205,10 +221,9 @@ def _code(comparison: Any, settings: Mapping[str, Any]) -> str:
         arguments.append("weight_p=weight_p, weight_q=weight_q")
     if _is_seed(settings.get("random_state")):
         arguments.append(f"random_state={settings['random_state']!r}")
-    call = ", ".join(arguments)
-    return (
-        f'import isthmus  # {__version__}\n\nc = isthmus.compare({call})\nc.report("report.html")'
-    )
+    page = ['"report.html"', *(f"{name}={value!r}" for name, value in options.items())]
+    calls = f"c = isthmus.compare({', '.join(arguments)})", f"c.report({', '.join(page)})"
+    return "\n".join([f"import isthmus  # {__version__}", "", *calls])
 
 
 def _is_seed(value: Any) -> bool:

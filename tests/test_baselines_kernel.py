@@ -355,6 +355,16 @@ def test_kliep_does_not_choose_a_width_that_only_knows_its_own_rows():
         assert score > -0.66
 
 
+def test_one_outlier_does_not_choose_the_width_of_kliep():
+    p, q = normals(300)
+    plain = KLIEP(standardise=False, random_state=0).fit(*stack(p, q))
+    # Left out, it has a ratio of zero with every width; the floor makes that log(300) nats,
+    # the same for all widths that are not a hundred times too wide.
+    p[0] = 300.0
+    again = KLIEP(standardise=False, random_state=0).fit(*stack(p, q))
+    assert plain.width_ < 4 and again.width_ < 4
+
+
 # Input.
 
 

@@ -177,3 +177,16 @@ def check_rival_flows(record):
     assert gaussian["truth"] == pytest.approx(10)
     assert abs(gaussian["mean"] - gaussian["truth"]) < 1
     assert all(each["source"] for each in record["published"])
+
+
+def check_rival_kernel(record):
+    results = record["results"]
+    assert set(record["peers"]) == {"densratio", "adapt"}
+    assert {line["method"] for line in results["least_squares"]} == {"uLSIF", "RuLSIF 0.1"}
+    # The solver's own bound on what is missing, and the tolerance that it was given.
+    assert all(line["gap"] <= 1e-9 for line in results["kliep"])
+    # Where densratio is installed, the same problem has the same solution.
+    assert all(line.get("difference", 0.0) < 1e-3 for line in results["least_squares"])
+    # Weights that match the kernel means come nearer to them than equal weights do.
+    assert all(line["mmd"] < 0.1 for line in results["kmm"])
+    assert {line["truth"] for line in results["normals"] if line["mean"] == 0.5} == {0.125}

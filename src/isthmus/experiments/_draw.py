@@ -52,7 +52,7 @@ LOOKS: dict[str, Look] = {
     "ulsif": Look("#66ccee", (0, (3, 1, 1, 1)), "uLSIF"),
     "rulsif": Look("#ccbb44", (0, (5, 1, 1, 1)), "RuLSIF"),
     "kmm": Look("#ee6677", (0, (2, 1)), "KMM"),
-    "nce": Look("#332288", (0, (4, 1, 1, 1, 1, 1)), "NCE"),
+    "nce": Look("#332288", (0, (4, 1, 1, 1, 1, 1)), "eNCE"),
 }
 
 
@@ -92,11 +92,12 @@ def subscript(name: str) -> str:
 def panels(
     rows: int, columns: int, *, height: float = 2.3, width: float = WIDTH, **options: Any
 ) -> tuple[Figure, Any]:
-    """A figure with a grid of panels, each ``height`` inches high; axes of shape (rows, columns)."""
+    """A figure and its grid of panels, shape (rows, columns), each ``height`` inches high."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height * rows), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06)  # type: ignore[union-attr]
+    engine: Any = figure.get_layout_engine()
+    engine.set(w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     for each in axes.flat:
         each.tick_params(labelsize=8.5, length=3)
@@ -112,7 +113,7 @@ def heading(axes: Axes, title: str, numbers: Iterable[tuple[str, str]] = ()) -> 
     if numbers:
         from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 
-        parts = [
+        parts: list[Any] = [
             TextArea(text, textprops={"color": color, "fontsize": 8.5}) for text, color in numbers
         ]
         axes.add_artist(
@@ -166,7 +167,7 @@ def dots(color: str, **options: Any) -> Any:
 def densities(
     axes: Axes, x: Values, curves: Mapping[str, Values], *, peak: float | None = None
 ) -> None:
-    """Filled densities with the class's name at its peak; all of one height if ``peak`` is given."""
+    """Filled densities with the class's name at its peak; all as high as ``peak`` if given."""
     count = sum(name not in ("p", "q") for name in curves)
     grid, highest = np.asarray(x, dtype=float), 0.0
     for name, values in curves.items():

@@ -22,7 +22,7 @@ _SPLINES = 8
 _FRESH, _POINTS, _SPAN = 10_000, 301, 1.25
 # q has no mass within this distance of zero, where m has three quarters of its own.
 _HOLE = 0.8
-_SHADES = {1.0: "#9ad0f0", 1e-2: "#56b4e9", 1e-4: "#1b6ca8"}
+_SHADES = {1.0: "#8cc9ee", 1e-2: "#3d9bd6", 1e-4: "#15578a"}
 
 
 class AppendixF(Experiment):
@@ -31,12 +31,13 @@ class AppendixF(Experiment):
     name = "appendix-f"
     title = "Appendix F: TRE on finite supports, K = 1"
     about = (
-        "p and q are mixtures of two truncated normals at ±1, and m = TN(0, 1) on (−1.2, 1.2) reaches "
-        "where q has no support (its supports are corrected: as printed, p reaches beyond q and "
-        "the KL is infinite). TRE's second bridge estimates m/q, which does not exist there. A "
-        "quadratic critic cannot show it, being too stiff for either ratio, so the critics "
-        f"here are a quadratic plus {_SPLINES} splines for each class, in TRE and in MDRE alike. Where a ratio "
-        "is infinite its estimate is bounded by the penalty alone, and grows as that falls."
+        "p and q are mixtures of two truncated normals at ±1, and m = TN(0, 1) on (−1.2, 1.2) "
+        "reaches where q has no support (its supports are corrected: as printed, p reaches "
+        "beyond q and the KL is infinite). TRE's second bridge estimates m/q, which does not "
+        "exist there. A quadratic critic cannot show it, being too stiff for either ratio, so "
+        f"the critics here are a quadratic plus {_SPLINES} splines for each class, in TRE and in "
+        "MDRE alike. Where a ratio is infinite its estimate is bounded by the penalty alone, "
+        "and grows as that falls."
     )
 
     def cells(self, quick: bool, seeds: int) -> list[Found]:
@@ -77,7 +78,7 @@ class AppendixF(Experiment):
                 if m_q is not None:
                     found[method]["m_q"] = _draw.few(m_q(x))
         if seed == 0:
-            logs = {"p": problem.log_p(x), "q": problem.log_q(x), "m": m.log_density(x)}  # type: ignore[attr-defined]
+            logs = {"p": problem.log_p(x), "q": problem.log_q(x), "m": m.log_density(x)}
             found["density"] = {name: _draw.few(np.exp(log)) for name, log in logs.items()}
             found["x"] = _draw.few(x[:, 0])
             found["true_p_q"], found["true_m_q"] = problem.log_ratio(x), _log_m_q(problem, m, x)
@@ -90,7 +91,9 @@ class AppendixF(Experiment):
             for method in ("tre", "paper"):
                 mine = [each[method] for each in results if each["l2"] == l2]
                 keys = ("rms_m_q", "hole_mean", "hole_largest", "kl", "rms_p", "rms_q")
-                cells = (mean_and_spread([e[k] for e in mine if e.get(k) is not None]) for k in keys)
+                cells = (
+                    mean_and_spread([e[k] for e in mine if e.get(k) is not None]) for k in keys
+                )
                 rows.append(["TRE" if method == "tre" else "MDRE", f"{l2:g}", *cells])
         mine = [each["default"] for each in results if each["l2"] == "auto"]
         if mine:
@@ -101,8 +104,9 @@ class AppendixF(Experiment):
         columns += ["p/q: RMSE on p", "p/q: RMSE on q"]
         share = 100 * float(np.mean([each["share_in_hole"] for each in results]))
         note = (
-            f"In nats. {share:.0f} % of the rows of m lie beyond the support of q, where log m/q is "
-            "infinite. RMSE on q is over the rows within the support of p, where log p/q is finite."
+            f"In nats. {share:.0f} % of the rows of m lie beyond the support of q, where log m/q "
+            "is infinite. RMSE on q is over the rows within the support of p, where log p/q is "
+            "finite."
         )
         return [Table("log m/q and log p/q by penalty", columns, rows, [note])]
 
@@ -115,7 +119,9 @@ class AppendixF(Experiment):
         base = first[penalties[0]]
         figure, axes = _draw.panels(2, 2, height=2.7)
         looks = {_draw.look(m).label: _draw.look(m) for m in ("tre",)}
-        _draw.legend(figure, {"truth": _draw.TRUTH, **looks, "MDRE, the same critics": _draw.look("paper")})
+        _draw.legend(
+            figure, {"truth": _draw.TRUTH, **looks, "MDRE, the same critics": _draw.look("paper")}
+        )
         _draw.densities(axes[0, 0], base["x"], base["density"])
         _draw.heading(axes[0, 0], "(a) Setup: p, q and m")
         axes[0, 0].set_ylabel("density")
@@ -139,14 +145,15 @@ class AppendixF(Experiment):
         }
         tre, mdre = mean["tre", low], mean["paper", low]
         return [
-            f"As the penalty falls from {high:g} to {low:g}, TRE's log m/q beyond the support of q grows "
-            f"from {mean['tre', high]['hole_mean']:.0f} to {tre['hole_mean']:.0f} nats on average, and to "
-            f"{tre['hole_largest']:.0f} at most: nothing but the penalty bounds it. MDRE's h_m − h_q, "
-            f"whose truth is infinite there too, grows to {mdre['hole_mean']:.0f}; it is no part "
-            "of its log p/q.",
+            f"As the penalty falls from {high:g} to {low:g}, TRE's log m/q beyond the support of q "
+            f"grows from {mean['tre', high]['hole_mean']:.0f} to {tre['hole_mean']:.0f} nats on "
+            f"average, and to {tre['hole_largest']:.0f} at most: nothing but the penalty bounds "
+            f"it. MDRE's h_m − h_q, whose truth is infinite there too, grows to "
+            f"{mdre['hole_mean']:.0f}; it is no part of its log p/q.",
             f"On samples of p both are right, as the paper grants: KL {tre['kl']:.2f} by TRE and "
-            f"{mdre['kl']:.2f} by MDRE, of {load(_PROBLEM).kl:.2f}, with errors of {tre['rms_p']:.2f} and "
-            f"{mdre['rms_p']:.2f} nats. What is undefined is not used there.",
+            f"{mdre['kl']:.2f} by MDRE, of {load(_PROBLEM).kl:.2f}, with errors of "
+            f"{tre['rms_p']:.2f} and {mdre['rms_p']:.2f} nats. What is undefined is not used "
+            "there.",
         ]
 
 
@@ -188,12 +195,17 @@ def _beyond(axes: Any, text: str) -> None:
     """Shade where q has no support and m has."""
     axes.axvspan(-_HOLE, _HOLE, color=_draw.PALE, linewidth=0, zorder=0)
     axes.annotate(
-        text, (0, 0.03), xycoords=axes.get_xaxis_transform(), ha="center", fontsize=8.5, color="#777777"
+        text,
+        (0, 0.92),
+        xycoords=axes.get_xaxis_transform(),
+        ha="center",
+        fontsize=8.5,
+        color="#666666",
     )
 
 
 def _ratio_panel(axes: Any, first: dict[Any, Found], penalties: list[float]) -> None:
-    _beyond(axes, "beyond q: truth +∞")
+    _beyond(axes, "beyond q: truth is +∞")
     for l2 in penalties:
         each = first[l2]
         axes.plot(each["x"], each["tre"]["m_q"], color=_SHADES[l2], linewidth=1.8)
@@ -201,6 +213,8 @@ def _ratio_panel(axes: Any, first: dict[Any, Found], penalties: list[float]) -> 
     axes.plot(base["x"], _numbers(base["true_m_q"]), color=_draw.TRUTH, linewidth=6, zorder=1)
     told = [("penalty", _draw.INK), *((f"{l2:g}", _SHADES[l2]) for l2 in penalties)]
     _draw.heading(axes, "(b) TRE's log m/q", told)
+    top = max(max(first[l2]["tre"]["m_q"]) for l2 in penalties)
+    axes.set_ylim(-0.08 * top, 1.2 * top)
     axes.set_ylabel("nats")
 
 
@@ -209,7 +223,8 @@ def _growth_panel(axes: Any, results: list[Found], penalties: list[float]) -> No
         look = _draw.look(method)
         for key, marker in (("hole_mean", "o"), ("hole_largest", "^")):
             values = [
-                float(np.mean([e[method][key] for e in results if e["l2"] == l2])) for l2 in penalties
+                float(np.mean([e[method][key] for e in results if e["l2"] == l2]))
+                for l2 in penalties
             ]
             axes.plot(
                 penalties, values, marker + "-", color=look.color, markersize=5, linewidth=1.2
@@ -225,7 +240,7 @@ def _growth_panel(axes: Any, results: list[Found], penalties: list[float]) -> No
 
 def _p_q_panel(axes: Any, each: Found) -> None:
     truth = _numbers(each["true_p_q"])
-    _beyond(axes, "neither")
+    _beyond(axes, "neither p nor q")
     axes.plot(each["x"], truth, color=_draw.TRUTH, linewidth=6)
     for method in ("tre", "paper"):
         look = _draw.look(method)

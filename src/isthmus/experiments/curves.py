@@ -36,9 +36,9 @@ class Curves(Experiment):
     about = (
         "log p/q over (−12, 12) for N(−1, 0.08) against N(2, 0.15) and for N(−2, 0.08) against "
         "N(2, 0.15), as in the paper's Section 4.1; and for N(−10, 1) against N(10, 1) over "
-        "(−13, 13), within three standard deviations of the means, and over the expanded (−26, 26), "
-        "as in its Appendix C (which does not print its intervals). Lines are means over seeds, "
-        "bands one standard deviation of the estimates over seeds."
+        "(−13, 13), within three standard deviations of the means, and over the expanded "
+        "(−26, 26), as in its Appendix C (which does not print its intervals). Lines are means "
+        "over seeds, bands one standard deviation of the estimates over seeds."
     )
 
     def cells(self, quick: bool, seeds: int) -> list[Found]:
@@ -148,8 +148,8 @@ class Curves(Experiment):
             told = ", ".join(f"{METHODS[m].label} {number(means[m])}" for m in ranked)
             size = _draw.rms(load(name).log_ratio(grid(name)[:, None]))
             out.append(
-                f"{short(name)}: RMSE over the interval, where log p/q itself has a root mean square "
-                f"of {number(size)}: {told}."
+                f"{short(name)}: RMSE over the interval, where log p/q itself has a root mean "
+                f"square of {number(size)}: {told}."
             )
         out.append(
             "p and q are normal, so log p/q is quadratic, and whatever fits two normals or a "

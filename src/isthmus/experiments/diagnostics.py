@@ -76,7 +76,9 @@ class Diagnostics(Experiment):
             path["train"].append(solution.value / model.objective_.total_weight)
             path["held_out"].append(-log_likelihood.mean())
             path["accuracy"].append(dict(zip(model.class_names_, accuracy, strict=True)))
-            path["rms"].append({o: _draw.rms(model.log_ratio(r) - truth[o]) for o, r in held.items()})
+            path["rms"].append(
+                {o: _draw.rms(model.log_ratio(r) - truth[o]) for o, r in held.items()}
+            )
         default = MDRE(problem.auxiliaries, random_state=seed).fit(X, y)
         found: Found = {"path": path, "gradient": solution.gradient_norm}
         found["kl"] = {"paper": path["kl"][-1], "default": default.log_ratio(p).mean()}
@@ -148,8 +150,9 @@ class Diagnostics(Experiment):
                 f"{short(each['problem'])}: at the end all classes lie "
                 f"{'within' if inside else 'not within'} the band, the held-out loss is {gap:.2f} "
                 f"nats above that of training and {rise:.2f} above its own minimum, at step "
-                f"{path['step'][best]}. The KL is {path['kl'][best]:.1f} there and {path['kl'][-1]:.1f} "
-                f"at the end; the truth is {kl:.1f}, and by default it is {each['kl']['default']:.1f}."
+                f"{path['step'][best]}. The KL is {path['kl'][best]:.1f} there and "
+                f"{path['kl'][-1]:.1f} at the end; the truth is {kl:.1f}, and by default it is "
+                f"{each['kl']['default']:.1f}."
             )
         out.append(
             "The band alone does not see that a critic with many coefficients learns the noise of "
@@ -251,7 +254,9 @@ def _figure(each: Found) -> Figure:
     kl, loss, accuracy, error = axes[1:].flat
     truth_kl, look = load(each["problem"]).kl, _draw.look("paper")
     kl.axhline(truth_kl, color=_draw.TRUTH, linewidth=5, zorder=0)
-    kl.axhline(each["kl"]["default"], color=_draw.look("default").color, linestyle=(0, (4, 2)), linewidth=1)
+    kl.axhline(
+        each["kl"]["default"], color=_draw.look("default").color, linestyle=(0, (4, 2)), linewidth=1
+    )
     kl.plot(path["step"], path["kl"], "o-", color=look.color, markersize=3.5)
     told = [
         (f"true {truth_kl:.1f}", "#888888"),
@@ -262,7 +267,12 @@ def _figure(each: Found) -> Figure:
     kl.set_ylim(bottom=min(0.0, *path["kl"]))
     loss.plot(path["step"], path["train"], "o:", color=look.color, markersize=3.5)
     loss.plot(path["step"], path["held_out"], "o-", color=look.color, markersize=3.5)
-    loss.axhline(each["default_held_out"], color=_draw.look("default").color, linestyle=(0, (4, 2)), linewidth=1)
+    loss.axhline(
+        each["default_held_out"],
+        color=_draw.look("default").color,
+        linestyle=(0, (4, 2)),
+        linewidth=1,
+    )
     told = [("training ···", look.color), ("held out —", look.color), ("default – –", _draw.INK)]
     _draw.heading(loss, "Loss, nats", told)
     loss.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""Figure 1: two normals far apart, by a binary classifier and by MDRE with a Cauchy between them."""
+"""Figure 1: two normals far apart, by a binary classifier and by MDRE with a Cauchy class."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Figure1(Experiment):
             found["x"] = _draw.few(x[:, 0])
             found["truth"] = _draw.few(truth["line"])
             m = problem.auxiliaries[0].fit(X[y == 1], X[y == 0])
-            logs = {"p": problem.log_p(x), "q": problem.log_q(x), "m": m.log_density(x)}  # type: ignore[attr-defined]
+            logs = {"p": problem.log_p(x), "q": problem.log_q(x), "m": m.log_density(x)}
             found["density"] = {name: _draw.few(np.exp(log)) for name, log in logs.items()}
         return found
 

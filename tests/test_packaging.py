@@ -96,7 +96,7 @@ def test_the_locks_pin_every_direct_dependency(project):
         + [line for extra in ("tables", "test", "dev") for line in extras[extra]]
     ) - {"isthmus"}
     assert direct <= names_in(pinned("dev.lock"))
-    assert names_in(extras["neural"]) <= names_in(pinned("extras.lock"))
+    assert names_in(extras["neural"] + extras["bayes"]) <= names_in(pinned("extras.lock"))
     assert "torch==2.13.0" in pinned("extras.lock")
     # One package, one version.
     assert not names_in(pinned("dev.lock")) & names_in(pinned("extras.lock"))

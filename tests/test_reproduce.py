@@ -280,7 +280,7 @@ def test_differences_from_the_paper_are_flagged_and_explained(monkeypatch):
     # (41 - 21.74) / sqrt(1/3 + 4.1^2 / 3)
     assert flagged[0].errors == pytest.approx(19.26 / (17.81 / 3) ** 0.5, rel=1e-3)
     rows = {row[0]: row[1] for row in table.tables(results)[0].rows}
-    assert rows["BDRE"] == "41.00 ± 1.00*" and rows["MDRE, the paper's settings"][-1] != "*"
+    assert rows["BDRE"] == "41.00 ± 1.00*" and rows["MDRE, the paper's model"][-1] != "*"
     assert rows["paper's BDRE"] == "21.74 ± 4.10" and rows["truth"] == "200.27"
     monkeypatch.setattr(type(table), "why", lambda *_: "")
     (remark,) = table.remarks(results)

@@ -7,7 +7,7 @@
 True
 """
 
-from . import auxiliaries, baselines, critics, functionals, plots, problems
+from . import auxiliaries, baselines, bayes, critics, functionals, plots, problems
 from ._sample import stack
 from ._version import __version__
 from .compare import compare
@@ -24,6 +24,7 @@ __all__ = [
     "__version__",
     "auxiliaries",
     "baselines",
+    "bayes",
     "compare",
     "critics",
     "functionals",

@@ -34,8 +34,8 @@ class MDREByAdam(RatioEstimator):
         Number of steps.
     batch_size : int, default 100
         Rows of each class in a batch.
-    lr : float, default 1e-3
-        Learning rate.
+    lr : float, default 0.01
+        Learning rate, which falls to zero along half a cosine.
     random_state : int or None
         Seeds the batches.
 
@@ -53,7 +53,7 @@ class MDREByAdam(RatioEstimator):
     >>> from isthmus.auxiliaries import LinearMixing
     >>> rng = np.random.default_rng(0)
     >>> X, y = isthmus.stack(rng.normal(0, 1, (2000, 2)), rng.normal(1, 1, (2000, 2)))
-    >>> model = MDREByAdam(LinearMixing([0.5]), lr=0.01, random_state=0).fit(X, y)
+    >>> model = MDREByAdam(LinearMixing([0.5]), steps=500, random_state=0).fit(X, y)
     >>> model.log_ratio([[0.0, 0.0], [1.0, 1.0]]).round()  # truth: 1 and -1
     array([ 1., -1.])
     """
@@ -64,7 +64,7 @@ class MDREByAdam(RatioEstimator):
         *,
         steps: int = 2000,
         batch_size: int = 100,
-        lr: float = 1e-3,
+        lr: float = 0.01,
         random_state: Any = None,
     ) -> None:
         self.auxiliaries = auxiliaries
@@ -115,7 +115,8 @@ class MDREByAdam(RatioEstimator):
 
     def _critics(self, rows: Array) -> Array:
         spread = [(rows - m) @ W for W, m in zip(self.W_, self.centre_, strict=True)]
-        return np.stack([-0.5 * (v**2).sum(axis=1) for v in spread], axis=1) + self.offset_
+        h = np.stack([-0.5 * (v**2).sum(axis=1) for v in spread], axis=1)
+        return np.asarray(h + self.offset_)
 
     def _log_ratio(self, rows: Array) -> Array:
         h = self._critics(rows)

@@ -12,7 +12,6 @@ from typing import Any
 from ._record import Found
 
 FRESH_ROWS = 10_000
-_STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,21 @@ def _baseline(name: str, **settings: Any) -> Callable[[Any, int, int], Any]:
 def _paper(problem: Any, rows: int, seed: int) -> Any:
     from ..mdre import MDRE
 
-    if not problem.auxiliary_specs:
+    if not problem.auxiliary_specs or problem.dim > 100:
+        # There are about as many coefficients as rows: quadratic functions separate the
+        # classes, and the likelihood has no maximum to go to.
         return None
     if problem.dim == 1:
         return MDRE.paper(problem.name, random_state=seed)
-    # In many columns there are as many coefficients as rows: quadratic functions separate the
-    # classes and the likelihood has no maximum. Training must be stopped, as the paper's was.
-    return MDRE.paper(problem.name, solver="lbfgs", max_iter=_STEPS, random_state=seed)
+    return MDRE.paper(problem.name, solver="lbfgs", max_iter=100, random_state=seed)
+
+
+def _by_adam(problem: Any, rows: int, seed: int) -> Any:
+    from ._adam import MDREByAdam
+
+    if not problem.auxiliary_specs or problem.dim == 1:
+        return None
+    return MDREByAdam(problem.auxiliaries, random_state=seed)
 
 
 def _default(problem: Any, rows: int, seed: int) -> Any:
@@ -88,6 +95,12 @@ def _tre(problem: Any, rows: int, seed: int) -> Any:
     return TRE(random_state=seed)
 
 
+def _fdre(problem: Any, rows: int, seed: int) -> Any:
+    from ..baselines import FDRE
+
+    return FDRE(steps=1000 if problem.dim > 100 else 2000, random_state=seed)
+
+
 def _info_nce(problem: Any, rows: int, seed: int) -> Any:
     from ..baselines import InfoNCE
 
@@ -102,9 +115,14 @@ def _info_nce(problem: Any, rows: int, seed: int) -> Any:
 # fmt: off
 METHODS: dict[str, Method] = {
     "paper": Method(
-        "MDRE, the paper's settings",
-        "MDRE.paper(problem): quadratic critics, the paper's auxiliaries, nothing known of them.",
+        "MDRE, the paper's model",
+        "MDRE.paper(problem): its critics and auxiliaries, solved; 100 steps at most in 40 columns.",
         _paper,
+    ),
+    "paper-adam": Method(
+        "MDRE, the paper's training",
+        "The same classes, the critics of its code, 2,000 steps of Adam from W = I.",
+        _by_adam,
     ),
     "default": Method(
         "MDRE, default",
@@ -120,16 +138,19 @@ METHODS: dict[str, Method] = {
         "BDRE",
         "BDRE(): binary logistic regression, quadratic, its penalty by held-out likelihood.",
         _baseline("BDRE"),
+        most=((300, 10_000),),
     ),
     "tre": Method(
         "TRE",
         "TRE(): a chain of binary classifiers, with the paper's waymarks where it lists them.",
         _tre,
+        most=((100, 5_000), (300, 2_000)),
     ),
     "fdre": Method(
         "F-DRE",
         "FDRE(): a normalising flow, then a binary classifier on its output.",
-        _baseline("FDRE"),
+        _fdre,
+        most=((100, 10_000), (300, 5_000)),
         needs=("torch", "zuko"),
     ),
     "nnbd": Method(
@@ -140,7 +161,7 @@ METHODS: dict[str, Method] = {
     ),
     "dre-infinity": Method(
         "DRE-∞",
-        "DREInfinity(): time scores integrated along a path from q to p.",
+        "DREInfinity(): time scores, quadratic, integrated along a path from q to p.",
         _baseline("DREInfinity"),
     ),
     "kliep": Method(
@@ -167,6 +188,7 @@ METHODS: dict[str, Method] = {
         "eNCE",
         "ExponentialNCE(): one binary problem with the exponential loss, by Newton's method.",
         _baseline("ExponentialNCE", solver="newton"),
+        most=((40, 2_000), (100, 1_000)),
     ),
     "infonce": Method(
         "InfoNCE",

@@ -217,8 +217,8 @@ class Figure4(_OnEveryClass):
             "nats, and that of MDRE with the same waymarks and the paper's critics "
             f"{error['paper']:.1f}: with the same classes and critics, {verdict}. Both differ a "
             f"lot from draw to draw. After {STEPS:,} steps of Adam the errors are "
-            f"{error['tre-adam']:.0f} and {error['paper-adam']:.0f}. So the contrast of the paper's figures 2 and 4 is not "
-            "found where both are trained alike.",
+            f"{error['tre-adam']:.0f} and {error['paper-adam']:.0f}. So the contrast of "
+            "the paper's figures 2 and 4 is not found where both are trained alike.",
             f"By default MDRE's error is {error['default']:.1f}: it starts from fitted normals, "
             "which here are the truth's own family.",
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -10,10 +11,13 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.special import log_softmax
 
-from isthmus import cli, experiments, problems
-from isthmus.experiments import _kl, _methods, _pool, _record, _show, run_experiment
+from isthmus import cli, experiments, problems, stack
+from isthmus.auxiliaries import LinearMixing
+from isthmus.experiments import _adam, _kl, _methods, _pool, _record, _show, run_experiment
 from isthmus.experiments._runner import Difference, Stopped, Table
 
 ROOT = Path(__file__).parents[1]
@@ -120,26 +124,28 @@ def test_figures_of_the_same_numbers_are_the_same_files(toy, tmp_path):
 
 def test_a_run_goes_on_where_it_ended(toy, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    run_experiment(toy, out, quick=True, seeds=2)
+    one = functools.partial(run_experiment, toy, out, quick=True, jobs=1)
+    one(seeds=2)
     path = out / "toy" / "cells.jsonl"
     lines = path.read_text().splitlines()
     cells = [line for line in lines if '"found"' in line]
     # One cell is lost, and the other's line is followed by one that was cut short.
     path.write_text("\n".join([cells[1], cells[0][:40]]))
     lost = json.loads(cells[0])["cell"]["seed"]
-    again = run_experiment(toy, out, quick=True, seeds=2)
+    again = one(seeds=2)
     assert len(again.record["results"]) == 2
     assert toy.runs() == sorted(["fine 0", "fine 1", f"fine {lost}"])
     # More seeds need only the new ones; all there, nothing runs.
-    run_experiment(toy, out, quick=True, seeds=3)
+    one(seeds=3)
+    one(seeds=3)
     assert len(toy.runs()) == 4 and "fine 2" in toy.runs()
     # Another version of the code counts for nothing, unless any will do.
     monkeypatch.setattr(_record, "fingerprint", lambda module: "other")
-    run_experiment(toy, out, quick=True, seeds=1, any_code=True)
+    one(seeds=1, any_code=True)
     assert len(toy.runs()) == 4
-    run_experiment(toy, out, quick=True, seeds=1)
+    one(seeds=1)
     assert len(toy.runs()) == 5
-    run_experiment(toy, out, quick=True, seeds=1, anew=True)
+    one(seeds=1, anew=True)
     assert len(toy.runs()) == 6
 
 
@@ -178,7 +184,7 @@ def test_an_interrupt_keeps_what_is_done_and_ends_the_processes(toy, tmp_path, m
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and thread.daemon:
             thread.join(10)
-    done = run_experiment(toy, tmp_path, cells=cells[1:])
+    done = run_experiment(toy, tmp_path, cells=cells[1:], jobs=1)
     assert len(done.record["results"]) == 2
 
 
@@ -186,7 +192,7 @@ def test_a_change_of_the_code_during_a_run_stops_it(toy, tmp_path, monkeypatch):
     codes = iter("abcdefgh")
     monkeypatch.setattr(_record, "fingerprint", lambda module: next(codes))
     with pytest.raises(Stopped, match="code has changed"):
-        run_experiment(toy, tmp_path, quick=True, seeds=1)
+        run_experiment(toy, tmp_path, quick=True, seeds=1, jobs=1)
 
 
 def test_cells_must_differ(toy, tmp_path):
@@ -258,10 +264,48 @@ def test_methods_that_do_not_apply_are_left_out():
     cells = _kl.kl_cells(problems.names("table2/"), _methods.METHODS, 1000, 1)
     by = {(cell["problem"], cell["method"]) for cell in cells}
     assert ("table2/40", "infonce") in by and ("table2/40-shifted", "infonce") not in by
-    assert ("table2/320", "paper") in by
+    assert ("table2/40", "paper") in by and ("table2/320", "paper") not in by
+    assert ("table2/320", "paper-adam") in by
+    # Expensive methods have fewer rows.
+    rows = {(cell["problem"], cell["method"]): cell["rows"] for cell in
+            _kl.kl_cells(["table2/320"], ("tre", "plug-in"), 20_000, 1)}  # fmt: skip
+    assert rows["table2/320", "tre"] < rows["table2/320", "plug-in"] == 20_000
 
 
-def made_up(kls, **paper):
+def test_the_gradient_of_the_paper_s_critics_is_that_of_the_loss():
+    rng = np.random.default_rng(0)
+    parameters = [rng.normal(size=shape) for shape in ((3, 2, 2), (3, 2), (3,))]
+    X, label = rng.normal(size=(6, 2)), np.eye(3)[[0, 1, 2, 0, 1, 2]]
+
+    def loss(moved):
+        h = [-0.5 * (((X - m) @ W) ** 2).sum(axis=1) + b for W, m, b in zip(*moved, strict=True)]
+        return -(log_softmax(np.stack(h, axis=1), axis=1) * label).sum(axis=1).mean()
+
+    gradients = _adam._gradients([one.copy() for one in parameters], X, label)
+    for k, gradient in enumerate(gradients):
+        direction, step = rng.normal(size=gradient.shape), 1e-5
+        ends = [[*parameters[:k], parameters[k] + sign * step * direction, *parameters[k + 1 :]]
+                for sign in (1, -1)]  # fmt: skip
+        slope = (loss(ends[0]) - loss(ends[1])) / (2 * step)
+        # Rounding of a difference of 1e-5, and a third derivative of order one.
+        assert slope == pytest.approx(np.sum(gradient * direction), abs=1e-8)
+
+
+def test_enough_steps_of_adam_find_the_ratio():
+    problem = problems.load("running-example")
+    rng = np.random.default_rng(0)
+    X, y = stack(rng.normal(-1, 1, (4000, 3)), rng.normal(1, 1, (4000, 3)))
+    model = _adam.MDREByAdam(LinearMixing([0.5], "sqrt"), random_state=1).fit(X, y)
+    again = _adam.MDREByAdam(LinearMixing([0.5], "sqrt"), random_state=1).fit(X, y)
+    fresh = rng.normal(-1, 1, (4000, 3))
+    # log p/q = -2 sum x, with a mean of 6 and a spread of 3.5 on p. A correctly specified
+    # fit to 3600 rows is good to some hundredths of that; training noise adds a little.
+    assert np.abs(model.log_ratio(fresh) + 2 * fresh.sum(axis=1)).mean() < 1.0
+    assert np.array_equal(model.log_ratio(fresh), again.log_ratio(fresh))
+    assert problem.dim == 1 and _methods.METHODS["paper-adam"].make(problem, 10, 0) is None
+
+
+def made_up(kls):
     return [
         {"problem": "table1/row1", "method": method, "rows": 33_333, "seed": seed, "kl": kl,
          "rms_p": 1.0, "rms_q": 2.0, "fit_seconds": 1.0, "seconds": 1.0}
@@ -307,9 +351,11 @@ def test_measures_are_those_of_the_truth_where_the_model_is_right():
     truth = problems.load("table1/row1").kl
     assert abs(found["kl"] - truth) < 36 and found["rms_p"] < 36
     assert found["low"] < found["compare"] < found["high"]
-    # A truncated q: half of its rows lie where p is zero, and are left out of the error.
+    # A truncated p: the rows of q lie where it is zero, and log p/q has no error there. The KL
+    # of the paper's model has a spread of 1 at 20,000 rows, and of 6 at 500.
     found = judged({"problem": "table3/row1", "method": "paper", "rows": 500})
-    assert abs(found["kl"] - problems.load("table3/row1").kl) < 20 and found["rms_q"] < 1e3
+    assert abs(found["kl"] - problems.load("table3/row1").kl) < 24
+    assert found["rms_p"] < 24 and found["rms_q"] is None
 
 
 def test_table_1_runs_from_the_command(capsys, tmp_path):
@@ -318,7 +364,7 @@ def test_table_1_runs_from_the_command(capsys, tmp_path):
     record = json.loads((tmp_path / "table-1" / "record.json").read_text("utf-8"))
     ran = {each["method"] for each in record["results"]}
     installed = {name for name, method in _methods.METHODS.items() if method.installed}
-    assert ran == installed - {"infonce"}
+    assert ran == installed - {"infonce", "paper-adam"}
     assert record["settings"]["quick"] and not record["failed"]
     for told in ("Table 1", "truth", "200.27", "paper's TRE", "MDRE, default", "record"):
         assert told in out
@@ -330,7 +376,7 @@ def test_the_other_tables_run(name, tmp_path):
     table = experiments.load(name)
     methods = ("paper", "default", "plug-in")
     some = [cell for cell in table.cells(True, 1) if cell["method"] in methods]
-    outcome = run_experiment(table, tmp_path, quick=True, cells=some[:3])
+    outcome = run_experiment(table, tmp_path, quick=True, cells=some[:3], jobs=1)
     assert not outcome.failed
     assert any(row[0] == "plug-in" for row in outcome.tables[0].rows)
     assert all(isinstance(remark, str) for remark in table.remarks(outcome.record["results"]))
@@ -349,7 +395,7 @@ def test_a_section_has_tables_remarks_figures_and_how_it_was_run(toy, tmp_path, 
     made = runpy.run_path(str(ROOT / "docs" / "make_reproduction.py"))
     monkeypatch.setitem(experiments.EXPERIMENTS, "toy", "toy_experiment:Toy")
     monkeypatch.setattr(type(toy), "remarks", lambda self, results: ["A remark."], raising=False)
-    outcome = run_experiment(toy, tmp_path, quick=True, seeds=2)
+    outcome = run_experiment(toy, tmp_path, quick=True, seeds=2, jobs=1)
     text = made["section"]("toy", outcome.record)
     for told in (
         "## A toy",

@@ -184,9 +184,11 @@ def test_training_lowers_the_loss_and_ends_at_the_solution():
     problem = problems.load("table3/row1")
     X, y = stack(problem.sample_p(1000, 0), problem.sample_q(1000, 0))
     losses, last = [], None
-    for _, last in diagnostics.training(problem.name, X, y, [1, 2, 4, 64, 512], 0):
+    for _, last in diagnostics.training(problem.name, X, y, [1, 2, 3, 64, 512], 0):
         losses.append(last.solution_.value)
-    assert all(np.diff(losses) <= 1e-9 * losses[0])
+    # Each of the first goes on where the last one ended; at the end there is nothing to gain.
+    assert losses[0] > losses[1] > losses[2] > losses[3]
+    assert losses[4] <= losses[3] * (1 + 1e-9)
     exact = MDRE.paper(problem.name, random_state=0).fit(X, y)
     # Both stop within tol = 1e-6 of a flat gradient, per row; the loss is convex.
     assert losses[-1] == pytest.approx(exact.solution_.value, rel=1e-3)

@@ -38,7 +38,7 @@ _WHY = {
 }
 _TRE_NEARER = (
     "Every bridge is a convex problem that is solved here, with a penalty chosen by held-out "
-    "likelihood; the paper's bridges were trained by gradient steps and stay further from the truth."
+    "likelihood; the paper's were trained by gradient steps and stay further from the truth."
 )
 
 HOW_COMPARED = (

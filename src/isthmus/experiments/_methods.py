@@ -116,7 +116,7 @@ def _info_nce(problem: Any, rows: int, seed: int) -> Any:
 METHODS: dict[str, Method] = {
     "paper": Method(
         "MDRE, the paper's model",
-        "MDRE.paper(problem): its critics and auxiliaries, solved; 100 steps at most in 40 columns.",
+        "MDRE.paper(problem): its critics and auxiliaries, solved; at most 100 steps in 40-d.",
         _paper,
     ),
     "paper-adam": Method(

@@ -30,8 +30,8 @@ _METHODS = tuple(name for name in METHODS if name != "infonce")
 
 _LEARNED_CAUCHY = (
     "The convex problem is solved, which the paper's training by gradient steps need not have "
-    "been. Its solution is biased: the log-density of the Cauchy auxiliary is not the quadratic that "
-    "is learned for it. With that density known, as by default, the bias is gone."
+    "been. Its solution is biased: the log-density of the Cauchy auxiliary is not the quadratic "
+    "that is learned for it. With that density known, as by default, the bias is gone."
 )
 
 

@@ -14,9 +14,9 @@ _OVER_FITTED = (
     "which lifts the estimate; the paper's training ended before that, below the truth."
 )
 _NO_MAXIMUM = (
-    "Neighbouring classes are told apart almost surely, as the paper's own band of accuracies would "
-    "flag: the likelihood hardly holds the critics, which still grow after 100 steps. Where one stops "
-    "decides the number, here and in the paper."
+    "Neighbouring classes are told apart almost surely, as the paper's own band of accuracies "
+    "would flag: the likelihood hardly holds the critics, which still grow after 100 steps. Where "
+    "one stops decides the number, here and in the paper."
 )
 
 

@@ -245,8 +245,10 @@ def main() -> None:
         if "info" in arguments.parts:
             results["info"] = []
             for critic, batch, most in settings:
+                # A joint critic scores every row held out with K partners, at every look.
+                n = (10 if critic == "separable" else 2) * rows
                 for each in information:
-                    results["info"].append(info(each, critic, batch, 0, most, 10 * rows))
+                    results["info"].append(info(each, critic, batch, 0, most, n))
                     bar.advance(task)
 
     for part, found in results.items():

@@ -163,6 +163,17 @@ def check_rival_neural(record):
     assert all(each["value"] <= each["cap"] for each in results["info"])
 
 
+def check_rival_convex(record):
+    results = record["results"]
+    methods = {each["method"]: each for each in results["tre"]}
+    assert set(methods) == {"TRE", "TRE, anchored", "BDRE", "plug-in"}
+    # Few rows for 861 coefficients: without an anchor the estimates fall short.
+    assert methods["BDRE"]["kl"] < methods["TRE"]["kl"] < methods["TRE, anchored"]["kl"]
+    descents = {each["method"]: each["nearest"] for each in results["population"]}
+    assert descents["eNCE, NGD, standardised"] < descents["NCE, NGD"] < descents["NCE, GD"]
+    assert {each["method"] for each in results["samples"]} >= {"eNCE", "eNCE, Newton"}
+
+
 def check_rival_flows(record):
     fdre, infinity = (
         {(each["dim"], each["method"]): each for each in record["results"][part]}

@@ -25,9 +25,10 @@ from ..neural.parameters import check_shared, training_of
 from ..neural.training import printed, train
 
 CRITICS = ("separable", "joint")
-# Rows of y whose scores stand for their mean, at least; and pairs that are scored together.
+# Rows of y whose scores stand for their mean, at least.
 REFERENCES = 1024
-_PAIRS = 2**16
+# Scores that are held at a time, and pairs that go through a network together.
+_SCORES, _PAIRS = 2**22, 2**14
 
 
 class InfoNCE(RatioEstimator):
@@ -219,7 +220,8 @@ class InfoNCE(RatioEstimator):
 
         def loss(generator: Any) -> Any:
             rows = batches.draw(generator, size)[0]
-            scores = _scores(module, rows[:, self.columns_x_], rows[:, self.columns_y_])
+            partners = _partners(module, rows[:, self.columns_y_])
+            scores = _scores(module, rows[:, self.columns_x_], partners)
             return -scores.log_softmax(dim=1).diagonal().mean()
 
         def held_out() -> float:
@@ -279,13 +281,16 @@ class InfoNCE(RatioEstimator):
     def _contrast(self, module: Any, rows: Any, references: Any) -> Any:
         """Critic at rows less the log of its partition; tensors of one precision."""
         torch = require_torch("InfoNCE")
+        others = _partners(module, references)
+        most = _SCORES if len(module) == 2 else _PAIRS
+        # Among the K - 1 others, in the mean.
+        share = math.log(math.expm1(self.largest_)) - math.log(len(references))
         out = []
-        for part in chunks(len(rows), max(_PAIRS // len(references), 1)):
+        for part in chunks(len(rows), max(most // len(references), 1)):
             x, y = rows[part][:, self.columns_x_], rows[part][:, self.columns_y_]
-            own = _own_scores(module, x, y)
-            others = torch.logsumexp(_scores(module, x, references), dim=1)
-            others = others - math.log(len(references)) + math.log(math.expm1(self.largest_))
-            out.append(own - torch.logaddexp(own, others) + self.largest_)
+            own = _own_scores(module, x, _partners(module, y))
+            rest = torch.logsumexp(_scores(module, x, others), dim=1) + share
+            out.append(own - torch.logaddexp(own, rest) + self.largest_)
         return torch.cat(out)
 
     def _log_ratio(self, rows: Array) -> Array:
@@ -294,22 +299,27 @@ class InfoNCE(RatioEstimator):
         return evaluate(lambda x: self._contrast(self.module_, x, references), self.standard_(rows))
 
 
-def _scores(module: Any, x: Any, y: Any) -> Any:
+def _partners(module: Any, y: Any) -> Any:
+    """What the critic needs of y, to be found once for all x."""
+    return module[1](y) if len(module) == 2 else y
+
+
+def _scores(module: Any, x: Any, partners: Any) -> Any:
     """Critic of every x with every y, shape (n, m)."""
     if len(module) == 2:
-        return module[0](x) @ module[1](y).T
-    n, m = len(x), len(y)
+        return module[0](x) @ partners.T
+    n, m = len(x), len(partners)
     pairs = require_torch("InfoNCE").cat(
-        [x[:, None].expand(n, m, x.shape[1]), y[None].expand(n, m, y.shape[1])], dim=2
+        [x[:, None].expand(n, m, -1), partners[None].expand(n, m, -1)], dim=2
     )
     return module[0](pairs).squeeze(-1)
 
 
-def _own_scores(module: Any, x: Any, y: Any) -> Any:
+def _own_scores(module: Any, x: Any, partners: Any) -> Any:
     """Critic of every x with its own y, shape (n,)."""
     if len(module) == 2:
-        return (module[0](x) * module[1](y)).sum(dim=1)
-    return module[0](require_torch("InfoNCE").cat([x, y], dim=1)).squeeze(-1)
+        return (module[0](x) * partners).sum(dim=1)
+    return module[0](require_torch("InfoNCE").cat([x, partners], dim=1)).squeeze(-1)
 
 
 def _pairs(x: Any, y: Any) -> tuple[Array, Array]:

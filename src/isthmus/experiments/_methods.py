@@ -144,7 +144,7 @@ METHODS: dict[str, Method] = {
         "TRE",
         "TRE(): a chain of binary classifiers, with the paper's waymarks where it lists them.",
         _tre,
-        most=((100, 5_000), (300, 2_000)),
+        most=((100, 10_000), (300, 5_000)),
     ),
     "fdre": Method(
         "F-DRE",

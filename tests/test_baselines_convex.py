@@ -158,6 +158,7 @@ BAD = [
     (TRE(alphas=[0.5, 0.3]), "alphas must be a list of increasing"),
     (TRE(alphas=[0.5, 1.0]), "alphas"),
     (TRE("dimension-wise", alphas=[0.5]), "alphas must be None"),
+    (TRE([LinearMixing([0.5])], n_waymarks=1), "n_waymarks must be 'auto'"),
     (TRE(form="cubic"), "form"),
     (TRE(limit=0.4), "limit"),
     (TRE(pairings=0), "pairings"),

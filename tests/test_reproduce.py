@@ -7,6 +7,7 @@ import json
 import os
 import re
 import runpy
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -200,11 +201,27 @@ def test_cells_must_differ(toy, tmp_path):
         run_experiment(toy, tmp_path, cells=[{"seed": 0}, {"seed": 0}])
 
 
-def test_code_that_only_shows_is_not_in_the_fingerprint():
+def test_the_fingerprint_is_of_what_numbers_depend_on(tmp_path, monkeypatch):
     table = _record.fingerprint("isthmus.experiments.table1")
     assert re.fullmatch("[0-9a-f]{12}", table)
     assert table == _record.fingerprint("isthmus.experiments.table1")
     assert table != _record.fingerprint("isthmus.experiments.table2")
+    package = tmp_path / "isthmus"
+    shutil.copytree(_record.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_record, "PACKAGE", package)
+    assert _record.fingerprint("isthmus.experiments.table1") == table
+    for name, counts in (
+        ("cli.py", False),
+        ("experiments/_show.py", False),
+        ("experiments/figure1.py", False),
+        ("experiments/table1.py", True),
+        ("experiments/_adam.py", True),
+        ("baselines/bdre.py", True),
+    ):
+        before = _record.fingerprint("isthmus.experiments.table1")
+        with (package / name).open("a") as file:
+            file.write("# changed\n")
+        assert (_record.fingerprint("isthmus.experiments.table1") != before) == counts, name
 
 
 def test_the_time_left_is_that_of_the_other_seeds():

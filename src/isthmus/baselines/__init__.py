@@ -19,7 +19,7 @@ _WHERE = {
     "InfoNCE": "info_nce",
     "PlugIn": "plug_in",
 }
-__all__ = list(_WHERE)  # noqa: PLE0605
+__all__ = list(_WHERE)
 
 
 def __getattr__(name: str) -> Any:

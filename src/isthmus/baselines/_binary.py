@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -270,6 +271,22 @@ def fit_binary(
     mdre.fit(X, y, sample_weight=weight, start=start)
     steps = mdre.solution_.iterations if hasattr(mdre, "solution_") else 0
     return Fitted(mdre, penalty, max(steps + (start.iterations if start else 0), 1))
+
+
+def fit_bridge(
+    parts: Sequence[Part],
+    split: tuple[Sequence[Part], Sequence[Part]] | None,
+    settings: dict[str, Any],
+    seed: int,
+    begin: int | None,
+) -> tuple[Fitted, list[tuple[type[Warning], str]]]:
+    """Fit one bridge of several, keep no rows, and collect what it warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fitted = fit_binary(parts, settings, Seeds(seed), split or False, begin)
+    # Of constant and of dependent columns the caller warns, once.
+    kept = [(one.category, str(one.message)) for one in told if one.category is not UserWarning]
+    return fitted._replace(mdre=without_rows(fitted.mdre)), kept
 
 
 def can_choose(settings: Any) -> bool:

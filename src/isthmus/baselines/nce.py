@@ -39,10 +39,10 @@ class ExponentialNCE(RatioEstimator):
         E_p[exp(-h(x) / 2)] + E_q[exp(h(x) / 2)]
 
     has its minimum at h = log p/q, like the logistic loss of NCE, which is
-    :class:`BDRE`. Between distributions far apart both are flat; but along a
-    normalised gradient the exponential loss is well conditioned wherever p and q belong
-    to one exponential family. That mends the optimisation; with a finite sample
-    the loss depends on the few rows that lie between p and q.
+    :class:`BDRE`. Between distributions far apart both are flat; but where p and q
+    belong to one exponential family, descent along normalised gradients of the
+    exponential loss takes polynomially many steps. That mends the optimisation; with a
+    finite sample the loss depends on the few rows that lie between p and q.
 
     Parameters
     ----------

@@ -23,9 +23,8 @@ from ..auxiliaries import DimensionWiseMixing, LinearMixing, resolve_auxiliaries
 from ..maps.shared import check_kinds
 from ..mdre import MDRE
 from ..selection import is_auto
-from ._binary import Fitted, can_choose, fit_binary, without_rows
+from ._binary import can_choose, fit_bridge
 from ._distinct import Distinct
-from ._hold_out import Part
 from ._placing import (
     FEW_WAYMARKS,
     FEWEST_ROWS,
@@ -63,9 +62,9 @@ class TRE(RatioEstimator):
         (see :mod:`isthmus.auxiliaries`) in the order from p to q.
     n_waymarks : int or "auto", default "auto"
         Their number K. "auto" is the smallest at which no two neighbours can be told
-        apart in more than ``limit`` of held-out rows, by the rule of two fitted normals.
-        Linear waymarks are then placed one after the other as far from the last as
-        that allows; blocks are doubled. With fewer than 20 rows K is 3.
+        apart in more than ``limit`` of held-out rows, by the rule of two fitted normals:
+        linear waymarks are placed one after the other as far from the last as that
+        allows, and blocks are doubled. With fewer than 20 rows K is 3.
     alphas : sequence of float, optional
         Positions of linear waymarks, increasing in (0, 1); by default at equal
         distances, as the authors have them, if ``n_waymarks`` is a number.
@@ -88,12 +87,12 @@ class TRE(RatioEstimator):
     anchor, maps, solver, tol, max_iter
         As in :class:`isthmus.MDRE`; without anchor and maps by default.
     shared : bool, optional
-        With "mlp": one body for all bridges, as the authors have it, which is the
-        default, or a network for each.
+        With "mlp": one body for all bridges, the authors' and the default, or a network
+        for each.
     width, depth, steps, batch_size, lr, weight_decay, validation, patience
-        With "mlp": hidden units and layers, most training steps, rows of each class in
-        a batch, learning rate, its weight decay, share of rows held out, and looks at
-        them without improvement after which to stop.
+        With "mlp": hidden units and layers, most training steps, rows of a class in a batch,
+        learning rate, weight decay, share of rows held out, and looks at them in vain
+        after which to stop.
     n_jobs : int, optional
         Bridges that are fitted at once; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default None
@@ -205,6 +204,11 @@ class TRE(RatioEstimator):
             check_option(self.waymarks, "waymarks", ["linear", "dimension-wise"])
         if not is_auto(self.n_waymarks):
             check_number(self.n_waymarks, "n_waymarks", low=0, integer=True)
+            if not isinstance(self.waymarks, str):
+                raise ValueError(
+                    "n_waymarks must be 'auto' where waymarks are given as auxiliaries; received "
+                    f"{self.n_waymarks!r}."
+                )
         if not is_auto(self.pairings):
             check_number(self.pairings, "pairings", low=1, integer=True)
         check_option(self.form, "form", list(_FORMS))
@@ -237,14 +241,10 @@ class TRE(RatioEstimator):
         if is_auto(pairings):
             pairings = default_pairings(ends)
         marks = self._place(samples, ends, where)
-        named = isinstance(self.waymarks, str)
+        # Auxiliaries that are given do what they say, about their own origin.
+        centre = where.centre if isinstance(self.waymarks, str) else np.zeros_like(where.centre)
         self._chain = Chain(
-            samples,
-            ends,
-            marks,
-            where.centre if named else np.zeros(samples.p.shape[1]),
-            pairings=int(pairings),
-            coupled=self.coupled,
+            samples, ends, marks, centre, pairings=int(pairings), coupled=self.coupled
         )
         self.waymarks_, self.n_waymarks_ = self._chain.waymarks, len(marks)
         self.estimators_: list[MDRE] = []
@@ -291,7 +291,7 @@ class TRE(RatioEstimator):
                 )
                 split = train, held_out
             own = int(seeds(f"bridge {k}").integers(2**31))
-            return delayed(_fit_bridge)(parts, split, settings, own, begin)
+            return delayed(fit_bridge)(parts, split, settings, own, begin)
 
         # One bridge looks for its penalty everywhere, the others near what it found.
         first = Parallel(n_jobs=1)([task(middle, None)])[0]
@@ -383,19 +383,3 @@ class TRE(RatioEstimator):
         check_number(k, "k", low=0, high=self.n_waymarks_ + 1, integer=True)
         check_number(n, "n", low=1, integer=True)
         return self._chain.sample(k, n, Seeds(random_state)("waymark"))
-
-
-def _fit_bridge(
-    parts: list[Part],
-    split: tuple[list[Part], list[Part]] | None,
-    settings: dict[str, Any],
-    seed: int,
-    begin: int | None,
-) -> tuple[Fitted, list[tuple[type[Warning], str]]]:
-    """Fit one bridge, and collect what it warns of."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        fitted = fit_binary(parts, settings, Seeds(seed), split or False, begin)
-    # Of constant and of dependent columns TRE has warned itself, once.
-    kept = [(one.category, str(one.message)) for one in told if one.category is not UserWarning]
-    return fitted._replace(mdre=without_rows(fitted.mdre)), kept

@@ -151,7 +151,8 @@ def check_effective_size(log_ratio_q: Array, weight: Array | None = None) -> Che
     verdict: Verdict = "ok" if size >= 100 and share >= 0.05 else "warn"
     if size < FEW_ROWS:
         verdict = "fail"
-    told = f"Weighted to look like p, {len(log_ratio_q)} rows of q count as {size:,.{0 if size >= 100 else 2}f}"
+    shown = f"{size:,.0f}" if size >= 100 else f"{size:.2f}"
+    told = f"Weighted to look like p, {len(log_ratio_q)} rows of q count as {shown}"
     advice = {
         "ok": f"{told}.",
         "warn": f"{told}: weighted averages are noisy.",

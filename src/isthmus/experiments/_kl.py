@@ -202,7 +202,14 @@ def kl_table(
             rows.append([f"{label}, cross-fitted", *cross])
             rows.append(["its 95 % intervals that hold the truth", *_coverage(results, problems)])
     columns = ["KL, nats", *(short(name) for name in names)]
-    return Table(title, columns, rows, [HOW_COMPARED] if flagged else [])
+    told = [_described(problem) for problem in problems]
+    return Table(title, columns, rows, [" ".join(told), *([HOW_COMPARED] if flagged else [])])
+
+
+def _described(problem: DistributionPair) -> str:
+    """A column's name with what stands behind it: its description without the table's name."""
+    what = problem.description.split(":", 1)[-1].strip()
+    return f"{short(problem.name)}: {what}"
 
 
 def _paper_row(problems: Sequence[DistributionPair], what: str) -> list[str]:

@@ -78,7 +78,8 @@ def _by_adam(problem: Any, rows: int, seed: int) -> Any:
 
     if not problem.auxiliary_specs or problem.dim == 1:
         return None
-    return MDREByAdam(problem.auxiliaries, random_state=seed)
+    # A step moves d² coefficients at once: in more columns it must be shorter.
+    return MDREByAdam(problem.auxiliaries, lr=0.4 / problem.dim, random_state=seed)
 
 
 def _default(problem: Any, rows: int, seed: int) -> Any:
@@ -98,6 +99,9 @@ def _tre(problem: Any, rows: int, seed: int) -> Any:
 def _fdre(problem: Any, rows: int, seed: int) -> Any:
     from ..baselines import FDRE
 
+    if problem.dim == 1:
+        # An autoregressive flow of one column is affine, which is no flow at all.
+        return FDRE("nsf", random_state=seed)
     return FDRE(steps=1000 if problem.dim > 100 else 2000, random_state=seed)
 
 
@@ -121,7 +125,7 @@ METHODS: dict[str, Method] = {
     ),
     "paper-adam": Method(
         "MDRE, the paper's training",
-        "The same classes, the critics of its code, 2,000 steps of Adam from W = I.",
+        "Its classes, the critics of its code, 2,000 steps of Adam at a rate of 0.4/d from W = I.",
         _by_adam,
     ),
     "default": Method(

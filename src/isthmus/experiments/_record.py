@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+import re
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,8 +28,17 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-# What a run adds to a cell's numbers and a table has no use for.
-BOOKKEEPING = ("code", "used")
+_SHOWING = ("cli.py", "_commands.py", "_show.py", "_terminal.py", "_figures.py", "_demo.py")
+_FRAMEWORK = (
+    "_command.py",
+    "_draw.py",
+    "_kl.py",
+    "_pool.py",
+    "_record.py",
+    "_runner.py",
+    "_show.py",
+)
+_IMPORT = re.compile(r"^\s*from \.(?:(\w+) import| import (.+)$)", re.MULTILINE)
 
 
 def key(cell: Found) -> str:
@@ -45,19 +55,28 @@ def key(cell: Found) -> str:
 def fingerprint(module: str) -> str:
     """Of the code that a cell's numbers depend on.
 
-    That is the package without what only shows, and of the experiments the shared
-    methods and the given module: work on one figure does not spoil another's cells.
+    That is the package without what only shows, and of the experiments the given
+    module with those that it imports: work on one figure does not spoil another's cells.
     """
-    shown = {"cli.py", "_commands.py", "_show.py", "_terminal.py", "_figures.py", "_demo.py"}
-    experiments = PACKAGE / "experiments"
-    own = [experiments / "_methods.py", PACKAGE.parent / f"{module.replace('.', '/')}.py"]
-    files = [path for path in PACKAGE.rglob("*.py") if experiments not in path.parents]
+    inside = PACKAGE / "experiments"
+    files = {path for path in PACKAGE.rglob("*.py") if inside not in path.parents}
+    files -= {PACKAGE / name for name in _SHOWING}
     digest = hashlib.sha256()
-    for path in sorted(path for path in files if path.parent != PACKAGE or path.name not in shown):
+    for path in [*sorted(files), *sorted(_with_imports(module.rpartition(".")[2]))]:
         digest.update(path.read_bytes())
-    for path in own:
-        digest.update(path.read_bytes() if path.exists() else b"")
     return digest.hexdigest()[:12]
+
+
+def _with_imports(name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """Files of the experiment's module and of the experiments' modules that it imports."""
+    path = PACKAGE / "experiments" / f"{name}.py"
+    if path in found or path.name in _FRAMEWORK or not path.exists():
+        return found
+    found |= {path}
+    for one, several in _IMPORT.findall(path.read_text("utf-8")):
+        for each in [one] if one else re.findall(r"\w+", several):
+            found = _with_imports(each, found)
+    return found
 
 
 def lines_of(path: Path) -> list[Found]:

@@ -148,8 +148,8 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(4.2), duration(272), duration(5000)
-    ('4 s', '5 min', '1 h 23 min')
+    >>> duration(4.2), duration(272), duration(7000)
+    ('4 s', '5 min', '1 h 57 min')
     """
     if seconds < 100:
         return f"{seconds:.0f} s"

@@ -152,7 +152,19 @@ class ChooseK(Experiment):
                     f"{what}: {told}; the truth is {load(name).kl:.1f}, and the nearest of the "
                     f"grid is {nearest['kl']:.1f} at K = {nearest['K']}."
                 )
-        return out
+        missed = {
+            "with a class above the band": [e for e in results if "above" in e["verdict"]],
+            "with all classes within it": [e for e in results if e["verdict"] == "within"],
+            "with classes below it and none above": [
+                e for e in results if e["verdict"].startswith("below")
+            ],
+        }
+        shares = [
+            f"{100 * float(np.mean([_missed(each) for each in those])):.0f} % {words}"
+            for words, those in missed.items()
+            if those
+        ]
+        return [*out, f"The KL misses the truth by {', '.join(shares)}, on average over the fits."]
 
 
 def _fit(cell: Found, X: np.ndarray, y: np.ndarray, l2: float, start: Any) -> Any:
@@ -199,6 +211,11 @@ def choice(results: list[Found], form: str) -> int | None:
     """The smallest K of a form with all classes within the band, or None."""
     fine = [e["K"] for e in results if e["form"] == form and e["verdict"] == "within"]
     return min(fine, default=None)
+
+
+def _missed(each: Found) -> float:
+    """Distance of the KL from the truth, as a share of it."""
+    return float(abs(each["kl"] / load(each["problem"]).kl - 1))
 
 
 def _accuracy_panel(axes: Any, results: list[Found]) -> None:

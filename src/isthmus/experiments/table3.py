@@ -36,7 +36,7 @@ class Table3(KLTable):
         if quick:
             return [
                 *kl_cells(["table3/row1"], _METHODS, 500, 1, quick=True),
-                *kl_cells(["table3/row4"], ("default", "plug-in", "bdre"), 300, 1, quick=True),
+                *kl_cells(["table3/row4"], ("default", "plug-in", "bdre"), 1_000, 1, quick=True),
             ]
         from .. import problems
 

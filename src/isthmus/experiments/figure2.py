@@ -240,7 +240,7 @@ def adam_tre(
 def waymark_rows(
     problem: Any, p: np.ndarray, q: np.ndarray, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Rows of the waymarks, as many as of p."""
+    """Rows of the waymarks, as many as of p; here the point midway between the means is zero."""
     from ..auxiliaries import LinearMixing
 
     mixing = (LinearMixing([alpha], "sqrt").fit(p, q) for alpha in problem.tre_alphas)

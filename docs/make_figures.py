@@ -10,7 +10,6 @@ is seeded; it takes about half a minute of one core.
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import numpy as np
+from _fill import fill_in
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -410,20 +410,6 @@ def measured() -> dict[str, str]:
     return {"measured": "\n".join(out).rstrip()}
 
 
-def fill_in(blocks: dict[str, str]) -> None:
-    """Put the blocks between their marks in ``accuracy.md``."""
-    page = HERE / "accuracy.md"
-    text = page.read_text("utf-8")
-    for name, block in blocks.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        text, count = re.subn(
-            pattern, lambda m, b=block: f"{m[1]}{b}\n{m[2]}", text, flags=re.DOTALL
-        )
-        if count != 1:
-            raise SystemExit(f"accuracy.md must have one place for {name!r}; it has {count}.")
-    page.write_text(text, "utf-8")
-
-
 def main() -> None:
     """Make every figure and fill in every block."""
     makers: list[Callable[[], dict[str, str]]] = [
@@ -440,7 +426,7 @@ def main() -> None:
         print(f"{make.__name__}, isthmus {isthmus.__version__}")
     for name, block in blocks.items():
         print(f"\n[{name}]\n{block}")
-    fill_in(blocks)
+    fill_in(HERE / "accuracy.md", blocks)
 
 
 if __name__ == "__main__":

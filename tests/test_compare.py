@@ -178,7 +178,10 @@ class TestCrossFitting:
         # Two normals of one width: log p/q is linear, so that this is the truth but for noise;
         # its standard error counts the evaluation only and is somewhat too small.
         assert abs(c.kl.value - 0.5) < 6 * c.kl.std_error
-        assert set(c.diagnostics) == {"normalisation_q", "normalisation_p", "effective_sample_size"}
+        assert set(c.diagnostics) == {
+            *("normalisation_q", "normalisation_p", "effective_sample_size", "pareto", "tails"),
+            *("precision", "calibration", "chasm", "agreement", "difference"),
+        }
         assert c.trusted
         with pytest.raises(TypeError):
             c.log_ratio([[0.0]], "m1", "q")
@@ -467,6 +470,13 @@ class TestDiagnostics:
             "anchors",
             "rising",
             "bridge",
+            "pareto",
+            "tails",
+            "precision",
+            "calibration",
+            "chasm",
+            "agreement",
+            "difference",
         }
         assert set(comparison.diagnostics) == names
         for name, check in comparison.diagnostics.items():

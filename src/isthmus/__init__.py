@@ -12,7 +12,7 @@ from ._sample import stack
 from ._version import __version__
 from .compare import compare
 from .comparison import Comparison
-from .diagnostics import Check
+from .diagnostics import Check, two_sample_test
 from .functionals import Estimate
 from .mdre import MDRE
 
@@ -31,4 +31,5 @@ __all__ = [
     "plots",
     "problems",
     "stack",
+    "two_sample_test",
 ]

@@ -176,6 +176,9 @@ def _arrow(name: str, values: Any, label: str) -> Any:
     try:
         if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "iloc"):
             return pa.chunked_array(values)
+        if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+            # Arrow takes NumPy's text for C's, which ends at the first NUL.
+            values = values.astype(object)
         # from_pandas: NaN among Python objects is a missing value, too.
         array = pa.array(values, from_pandas=True)
         return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from . import solvers
 from ._affine import AffineMap
@@ -14,6 +16,9 @@ from ._typing import Array
 from ._validation import as_rows, check_flag, check_number, check_option
 from .anchors import anchor_pair, resolve_anchor
 from .critics import Diagonal, Quadratic
+from .critics.mlp import as_neural, is_neural
+from .neural import require_torch
+from .solvers import Solution
 
 CRITICS: dict[str, Any] = {
     "quadratic": Quadratic(),
@@ -29,17 +34,32 @@ _AUXILIARY_FACTOR = 5.0
 _AUXILIARY_ROWS = 20_000
 
 
-def check_parameters(mdre: Any) -> None:
-    """Refuse parameters that do not fit, before any work is done."""
+def check_parameters(mdre: Any, neural: bool = False) -> None:
+    """Refuse parameters that do not fit, before any work is done.
+
+    Parameters
+    ----------
+    mdre : estimator
+    neural : bool
+        Whether the critic may be a network.
+    """
     if isinstance(mdre.prior, str):
         check_option(mdre.prior, "prior", ["uniform", "counts"])
-    if isinstance(mdre.critic, str) or mdre.critic is None:
-        check_option(mdre.critic, "critic", ["auto", *CRITICS])
-    elif not any(callable(getattr(mdre.critic, name, None)) for name in ("bind", "predict_proba")):
+    critic, names = mdre.critic, ["auto", *CRITICS, *(["mlp"] if neural else [])]
+    if neural and is_neural(critic):
+        require_torch(f"critic={critic!r}" if isinstance(critic, str) else "a neural critic")
+        network = as_neural(critic)
+        network.check()
+        critic, names = network.base, ["auto", *CRITICS]
+    if isinstance(critic, str) or (critic is None and mdre.critic is None):
+        check_option(critic, "critic" if critic is mdre.critic else "base", names)
+    elif critic is not None and not any(
+        callable(getattr(critic, name, None)) for name in ("bind", "predict_proba")
+    ):
         raise ValueError(
-            f"critic must be one of {['auto', *CRITICS]}, have bind(frames), as those in "
+            f"critic must be one of {names}, have bind(frames), as those in "
             "isthmus.critics, or be a classifier with predict_proba; received a "
-            f"{type(mdre.critic).__name__} without bind."
+            f"{type(critic).__name__} without bind."
         )
     if mdre.anchor is not None:
         for anchor in anchor_pair(getattr(mdre.anchor, "anchor", mdre.anchor)):
@@ -125,3 +145,30 @@ def class_prior(prior: Any, counts: Array, names: list[str]) -> Array:
             f"{names}; received {prior!r}."
         )
     return np.asarray(share / share.sum())
+
+
+def parts_of(critic: Any) -> tuple[Any, Any]:
+    """The neural part of a critic, or None, and the convex one that it stands on."""
+    network = None
+    if is_neural(critic):
+        network = as_neural(critic)
+        critic = network.base
+    if critic is None:
+        return network, Quadratic()
+    return network, CRITICS.get(critic, critic) if isinstance(critic, str) else critic
+
+
+def warn_unless_converged(solution: Solution, tol: float, stacklevel: int = 2) -> None:
+    """Say how a solver ended, unless it reached its tolerance."""
+    if not solution.converged:
+        warnings.warn(
+            f"MDRE did not converge in {solution.iterations} steps (gradient "
+            f"{solution.gradient_norm:.1e}, tol {tol:.1e}): {solution.status}.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def report_step(iteration: int, norm: float) -> None:
+    """Print a line for a step of a solver."""
+    print(f"MDRE step {iteration:3d}   gradient {norm:.2e}")

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ._affine import canonical_map
+from ._beyond import beyond
 from ._coordinates import Coordinates, fit_coordinates
 from ._parts import CRITICS, SOLVERS
 from ._random import Seeds
 from ._setup import HeldOut, Score, Setup, fit_anchors
 from ._typing import Array
-from .anchors import AutoAnchor, Pooled
+from .anchors import AutoAnchor, GaussianAnchor, Pooled, StudentTAnchor
 from .auxiliaries import Bridge
-from .auxiliaries._discrete import has_atoms
 from .auxiliaries.chain import Link, build_chain
 from .critics import Bumps, Quadratic, Radial, Splines, Sum
 from .critics.classifier import is_classifier
+from .critics.mlp import is_neural
 from .maps import SharedMaps
 from .objective import Objective
 from .selection import Selection, Trial, is_auto
 
 _ROWS = 10_000
+# Up to so many rows of a sample, every quarter of them is held out in turn.
+_FEW_ROWS, _QUARTERS = 5_000, 4
 _STRENGTHS = (100.0, 10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
 _BUMP_COLUMNS = 10
 _ROWS_PER_FEATURE = 15
+_ROUND = (GaussianAnchor, StudentTAnchor)
 _ERRORS = 3.0
+_MAP_ERRORS, _DOUBT = 2.0, 2.0
 # Over all held-out rows, in nats: less is no evidence, however regular it is.
 _LEAST_GAIN = 3.0
 
@@ -48,14 +52,20 @@ class _Candidate:
     bridge: Any = None
     rivals: list[Any] = field(default_factory=list)
 
-    def means(self, X: Array) -> list[float]:
-        """Mean log p/q at rows by the anchors and by every pair of their rivals."""
+    def ratios(self, X: Array) -> list[Array]:
+        """Log p/q at rows by the anchors, then by every other pair of them and their rivals."""
         Z = self.where(X)
         options = [
             [one.score_samples(Z) - getattr(one, "bias_", 0.0) for one in (mine, *theirs)]
             for mine, theirs in zip(self.fitted, self.rivals or [[], []], strict=True)
         ]
-        return [float(np.mean(p - q)) for p in options[0] for q in options[1]]
+        return [p - q for p in options[0] for q in options[1]]
+
+    def fitted_to(self, rows: list[Array], weights: list[Any]) -> _Candidate:
+        """The same families, fitted to other rows."""
+        where = fit_coordinates(*rows, *weights, maps=self.maps, warn=False)
+        fitted = fit_anchors(self.anchor, [where(x) for x in rows], weights, where)
+        return replace(self, where=where, fitted=fitted)
 
     def log_density(self, X: Array) -> Array:
         """Log-density of p and of q at every row, shape (n, 2)."""
@@ -92,18 +102,15 @@ class Search:
         self.settings, self.chosen, self.seeds, self.names = settings, chosen, seeds, names
         self.trials: list[Trial] = []
         self.reasons: list[str] = []
-        self.by_anchor: list[float] = []
+        self.alternatives: list[tuple[Array, Array]] = []
         first = canonical_map(p, q, weights[0], weights[1], warn=False)
-        self.train, self.held, self.train_weights, self.held_weights = [], [], [], []
-        for rows, weight in zip((p, q), weights, strict=True):
+        self.samples, self.weights, self.quarters = [p, q], weights, []
+        for rows in self.samples:
             # By value first, so that the order in which rows are given does not matter.
             order = np.argsort(first(rows)[:, 0], kind="stable")
             order = order[seeds("hold out").permutation(len(rows))[:_ROWS]]
-            cut = len(order) // 4
-            self.held.append(rows[order[:cut]])
-            self.train.append(rows[order[cut:]])
-            self.held_weights.append(None if weight is None else weight[order[:cut]])
-            self.train_weights.append(None if weight is None else weight[order[cut:]])
+            self.quarters.append([order[k::_QUARTERS] for k in range(_QUARTERS)])
+        self.train, self.train_weights, self.held, self.held_weights = self._split(0)
 
     def run(self) -> Selection:
         """Choose maps and anchors, then auxiliaries, then critic and penalty."""
@@ -114,16 +121,25 @@ class Search:
             self._choose_critic()
         if chain and len(chain) > len(self.chosen["auxiliaries"]):
             self._try_chain(chain)
-        return Selection(self.trials, reasons=self.reasons, by_anchor=self.by_anchor)
+        return Selection(self.trials, reasons=self.reasons, alternatives=self.alternatives)
+
+    def _split(self, k: int) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+        """Rows and weights to fit to, then those of the quarter that is held out."""
+        held = [quarters[k] for quarters in self.quarters]
+        train = [np.concatenate([q for j, q in enumerate(qs) if j != k]) for qs in self.quarters]
+        out: list[list[Any]] = []
+        for chosen in (train, held):
+            out.append([x[at] for x, at in zip(self.samples, chosen, strict=True)])
+            pairs = zip(self.weights, chosen, strict=True)
+            out.append([None if w is None else w[at] for w, at in pairs])
+        return out[0], out[1], out[2], out[3]
 
     def _choose_anchor(self) -> None:
         candidates = self._candidates()
-        if len(candidates) == 1:
-            best = candidates[0]
-        else:
-            best = self._compare(candidates)
+        best, as_good = self._compare(candidates) if len(candidates) > 1 else (candidates[0], [])
         self.chosen["maps"], self.chosen["anchor"] = best.maps, best.anchor
-        self.by_anchor = best.means(self.held[0])
+        for one in (best, *as_good):
+            self.alternatives += zip(*(one.ratios(rows) for rows in self.held), strict=True)
 
     def _candidates(self) -> list[_Candidate]:
         """One for each of the maps in question, in the order of their complexity."""
@@ -159,43 +175,70 @@ class Search:
             if automatic:
                 # The same families whichever sample is called p.
                 for name, one in sorted({_name(one): one for one in fitted}.items()):
-                    pooled = Pooled(_unfitted(one))
-                    both = fit_anchors(pooled, Z, self.train_weights, where)
-                    out.append(
-                        _Candidate(f"{prefix}one {name} for both", where, kinds, pooled, both)
-                    )
+                    for places, what in (("one", ""), ("two", ", moved")):
+                        if places == "two" and not isinstance(one, _ROUND):
+                            continue
+                        pooled = Pooled(_unfitted(one), places)
+                        both = fit_anchors(pooled, Z, self.train_weights, where)
+                        title = f"{prefix}one {name} for both{what}"
+                        out.append(_Candidate(title, where, kinds, pooled, both))
         return out
 
-    def _compare(self, candidates: list[_Candidate]) -> _Candidate:
-        """Score the densities of p and q against the bridges of all candidates together."""
+    def _compare(self, candidates: list[_Candidate]) -> tuple[_Candidate, list[_Candidate]]:
+        """Score the densities of p and q against the bridges of all candidates together.
+
+        Returns the best, and those that are not worse by more than chance.
+        """
         bridges = [one.bridge for one in candidates if one.bridge is not None]
-        size = max(map(len, self.held))
-        draws = [
-            bridge.sample(-(-size // len(bridges)), self.seeds(f"bridge {k}"))
-            for k, bridge in enumerate(bridges)
-        ]
-        parts = [*self.held, np.concatenate(draws)]
+        few = min(map(len, self.samples)) <= _FEW_ROWS
+        splits = [self._split(k) for k in range(_QUARTERS if few else 1)]
+        parts = [list(held) for _, _, held, _ in splits]
+        size = max(len(x) for part in parts for x in part)
+        for k, bridge in enumerate(bridges):
+            rows = bridge.sample(-(-size // len(bridges)) * len(splits), self.seeds(f"bridge {k}"))
+            for part, draws in zip(parts, np.array_split(rows, len(splits)), strict=True):
+                part[2:] = [np.concatenate([*part[2:], draws])]
         known = [
-            logsumexp([bridge.log_density(x) for bridge in bridges], axis=0) - np.log(len(bridges))
-            for x in parts
+            [
+                logsumexp([bridge.log_density(x) for bridge in bridges], axis=0)
+                - np.log(len(bridges))
+                for x in part
+            ]
+            for part in parts
         ]
-        share = [_share(w, x) for w, x in zip([*self.held_weights, None], parts, strict=True)]
+        weights = [[*held_weights, None] for *_, held_weights in splits]
+        share = [
+            np.concatenate([_share(w[c], part[c]) for w, part in zip(weights, parts, strict=True)])
+            / len(splits)
+            for c in range(3)
+        ]
         best: Any = None
+        scores: list[tuple[_Candidate, Score]] = []
         # The simplest first: one density for both, without maps.
         for one in sorted(candidates, key=lambda c: (c.maps is not None, c.bridge is not None)):
-            terms = []
-            for c, (x, m) in enumerate(zip(parts, known, strict=True)):
-                logits = np.column_stack([one.log_density(x), m])
-                terms.append(log_softmax(logits, axis=1)[:, c])
-            score = Score(terms, share, np.full(3, 1.0 / 3.0))
+            terms: list[list[Array]] = [[], [], []]
+            try:
+                fits = [one, *(one.fitted_to(*split[:2]) for split in splits[1:])]
+            except np.linalg.LinAlgError:
+                # What cannot be fitted to other rows of the same samples is not chosen.
+                continue
+            for fit, part, m in zip(fits, parts, known, strict=True):
+                for c in range(3):
+                    logits = np.column_stack([fit.log_density(part[c]), m[c]])
+                    terms[c].append(log_softmax(logits, axis=1)[:, c])
+            score = Score(list(map(np.concatenate, terms)), share, np.full(3, 1.0 / 3.0))
             against = None if best is None else best[1]
             gain, error = (0.0, 0.0) if against is None else score.gain(against)
-            better = against is None or gain > (_ERRORS if one.maps is not None else 1.0) * error
+            errors = _MAP_ERRORS if one.maps is not None else 1.0
+            better = against is None or gain > errors * error
             self._note("anchor", one.name, score, against, better)
+            scores.append((one, score))
             if better:
                 best = one, score
-        winner: _Candidate = best[0]
-        return winner
+        if best is None:
+            return candidates[0], []
+        lost = [(one, *score.gain(best[1])) for one, score in scores if one is not best[0]]
+        return best[0], [one for one, gain, error in lost if gain > -_DOUBT * error]
 
     def _chain(self) -> list[Link]:
         """The chain of auxiliaries; to begin with, only its overlapping link."""
@@ -207,7 +250,8 @@ class Search:
 
     def _try_chain(self, chain: list[Link]) -> None:
         """Keep the whole chain if it makes the classes shared with the shorter one likelier."""
-        if not np.isfinite(self.chosen["l2"]) or is_classifier(self.chosen["critic"]):
+        critic = self.chosen["critic"]
+        if not np.isfinite(self.chosen["l2"]) or is_classifier(critic) or is_neural(critic):
             # Where nothing is learned from the classes, further ones bring nothing.
             return
         scores = []
@@ -282,25 +326,13 @@ class Search:
             previous = best
         if not is_auto(self.settings["l2"]):
             self.chosen["l2"] = self.settings["l2"]
-        if is_auto(given) and has_atoms(*self.train):
-            self._try_trees(setup, held, best)
-
-    def _try_trees(self, setup: Setup, held: HeldOut, best: Score) -> None:
-        """Boosted trees, for values that occur again and again: smooth critics cannot see these."""
-        trees = HistGradientBoostingClassifier(
-            max_iter=200, early_stopping=True, random_state=0, max_leaf_nodes=15
-        )
-        rows, weight = setup.classes.rows, setup.sample.weight
-        fitted = clone(trees).fit(np.concatenate(rows), setup.sample.label, weight)
-        terms = [
-            np.log(np.maximum(fitted.predict_proba(rows)[:, c], 1e-12))
-            for c, rows in enumerate(held.rows)
-        ]
-        score = Score(terms, held.share, setup.prior)
-        chosen = _proven(score, best)
-        self._note("critic", "boosted trees", score, best, chosen)
-        if chosen:
-            self.chosen |= {"critic": trees, "anchor": None, "maps": None, "l2": 0.0}
+        if is_auto(given) and not self.settings.get("networks"):
+            for name, score, settings in beyond(setup, held, best, self.chosen, self.seeds):
+                chosen = _proven(score, best)
+                self._note("critic", name, score, best, chosen)
+                if chosen:
+                    best = score
+                    self.chosen |= settings
 
     def _path(
         self, bound: Any, setup: Setup, held: HeldOut, start: Score

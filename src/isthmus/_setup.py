@@ -19,8 +19,10 @@ from ._sample import LabelledSample
 from ._typing import Array
 from .anchors import (
     GaussianAnchor,
+    Moved,
     Pooled,
     anchor_pair,
+    centre,
     fit_anchor,
     mixed_anchor,
     resolve_anchor,
@@ -99,6 +101,16 @@ class Setup:
         self.learned = np.flatnonzero(learned)
         if self.anchors:
             self._anchor_mixtures()
+
+    @property
+    def data(self) -> tuple[Array, Array]:
+        """Rows of p and of q, as they were given."""
+        return self._rows
+
+    @property
+    def weights(self) -> tuple[Array | None, Array | None]:
+        """Their weights."""
+        return self._weights
 
     @cached_property
     def classes(self) -> Classes:
@@ -235,7 +247,11 @@ class HeldOut:
         self.share = [weight / weight.sum() for weight in mass]
 
     def score(
-        self, critic: Any = None, theta: Array | None = None, classes: Sequence[int] | None = None
+        self,
+        critic: Any = None,
+        theta: Array | None = None,
+        classes: Sequence[int] | None = None,
+        network: Any = None,
     ) -> Score:
         """Log-probability of the true class at every row, among all classes or some."""
         raw = None if critic is None or theta is None else critic.expand(theta)
@@ -245,6 +261,8 @@ class HeldOut:
             logits = self.offset[c] + np.log(self.setup.prior)
             if raw is not None:
                 logits[:, self.setup.learned] += critic.values(raw, self.Z[c])
+            if network is not None:
+                logits[:, self.setup.learned] += network.values(self.rows[c], self.Z[c])
             terms.append(log_softmax(logits[:, kept], axis=1)[:, place])
         prior = self.setup.prior[kept]
         return Score(terms, [self.share[c] for c in kept], prior / prior.sum())
@@ -321,7 +339,7 @@ def fresh_rows(
 
 
 def fit_anchors(spec: Any, Z: Sequence[Array], weights: Sequence[Any], where: Any) -> list[Any]:
-    """Fitted anchors of p and of q; one for both where it is pooled; none for None.
+    """Fitted anchors of p and of q; what they share where it is pooled; none for None.
 
     Parameters
     ----------
@@ -335,13 +353,16 @@ def fit_anchors(spec: Any, Z: Sequence[Array], weights: Sequence[Any], where: An
     if spec is None:
         return []
     if isinstance(spec, Pooled):
-        rows, weight = np.concatenate(Z), None
+        apart = spec.places == "two"
+        places = [centre(z, w) if apart else 0.0 for z, w in zip(Z, weights, strict=True)]
+        rows = np.concatenate([z - place for z, place in zip(Z, places, strict=True)])
+        weight = None
         if len(Z[0]) != len(Z[1]) or any(w is not None for w in weights):
             # Each sample counts for half, whatever its size.
             mass = [_or_ones(w, z) for w, z in zip(weights, Z, strict=True)]
             weight = np.concatenate([0.5 * len(rows) * w / w.sum() for w in mass])
         shared = fit_anchor(resolve_anchor(spec.anchor), rows, weight, where.surroundings(rows))
-        return [shared, shared]
+        return [Moved(shared, place) for place in places] if apart else [shared, shared]
     return [
         fit_anchor(resolve_anchor(one), Z[c], weights[c], where.surroundings(Z[1 - c]))
         for c, one in enumerate(anchor_pair(spec))

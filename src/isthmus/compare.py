@@ -30,6 +30,7 @@ def compare(
     q: Any,
     *,
     estimator: Any = None,
+    critic: Any = "auto",
     folds: int | None = None,
     level: float = 0.95,
     weight_p: Any = None,
@@ -55,6 +56,10 @@ def compare(
     estimator : estimator, optional
         Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default
         :class:`MDRE` with its own defaults.
+    critic : str, critic, classifier or torch.nn.Module, default "auto"
+        The critic of that MDRE. "auto" chooses among convex critics, and tries a network
+        where boosted trees see more than these and torch is installed; "mlp" is a network in any
+        case.
     folds : int, optional
         Number of folds of the cross-fitting; by default 5, and 10 if either sample
         has fewer than 2000 rows.
@@ -95,6 +100,10 @@ def compare(
         check_number(n_jobs, "n_jobs", low=-64, integer=True)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise ValueError(f"progress must be True, False or a function; received {progress!r}.")
+    if estimator is not None and not (isinstance(critic, str) and critic == "auto"):
+        raise ValueError(
+            "critic must be left out where an estimator is given, which has its own; received both."
+        )
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names; received the text {columns!r}.")
     settings = {
@@ -117,7 +126,7 @@ def compare(
             "columns and missing apply to frames; received "
             f"{type(p).__name__} and {type(q).__name__}."
         )
-    missing_values = is_classifier(getattr(estimator, "critic", None))
+    missing_values = is_classifier(getattr(estimator, "critic", critic))
     rows_p, rows_q, _ = as_two_samples(p, q, missing=missing_values)
     weight_p = as_weight(weight_p, len(rows_p), "weight_p")
     weight_q = as_weight(weight_q, len(rows_q), "weight_q")
@@ -130,7 +139,7 @@ def compare(
             f"{len(rows_p)} and {len(rows_q)} rows. Give more rows or fewer folds."
         )
     seeds = Seeds(random_state)
-    model = clone(estimator) if estimator is not None else MDRE()
+    model = clone(estimator) if estimator is not None else MDRE(critic=critic)
     for name in ("fit", "log_ratio"):
         if not callable(getattr(model, name, None)):
             raise ValueError(

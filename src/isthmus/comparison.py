@@ -13,41 +13,30 @@ from typing import Any
 import numpy as np
 
 from ._kept import KeptRows
-from ._random import Seeds
 from ._tables import TableEncoder, is_table
 from ._typing import Array, RandomState
-from ._validation import check_number, check_option
-from .diagnostics import (
-    Check,
-    check_accuracy,
-    check_anchors,
-    check_bridge,
-    check_convergence,
-    check_effective_size,
-    check_flexibility,
-    check_normalisation,
-    check_rising,
-    check_support,
-)
+from ._validation import as_rows, check_number, check_option
+from .diagnostics import Check
+from .diagnostics._diagnose import diagnose, reach
 from .diagnostics.checks import COVERED
+from .diagnostics.columns import kept_rows
+from .diagnostics.extrapolation import Reach, check_extrapolation
 from .functionals import (
     Divergence,
     Estimate,
     donsker_varadhan,
-    effective_sample_size,
     get_divergence,
     importance_weights,
     kl_lower_bound,
     nwj,
 )
 from .functionals.intervals import (
+    choice_std_error,
     delta_std_error,
     has_influence,
     jackknife_std_error,
     linearised,
 )
-
-_FRESH_ROWS = 20_000
 
 
 class Comparison:
@@ -214,7 +203,7 @@ class Comparison:
         functions = {"donsker-varadhan": donsker_varadhan, "nwj": nwj}
         if kind not in functions:
             raise ValueError(f"kind must be one of {list(functions)}; received {kind!r}.")
-        if self._reach("p") < COVERED:
+        if reach(self, "p") < COVERED:
             warnings.warn(
                 "q has no rows where p has most of its mass, so that this number is not a bound.",
                 stacklevel=2,
@@ -247,33 +236,30 @@ class Comparison:
     @cached_property
     def diagnostics(self) -> MappingProxyType[str, Check]:
         """Checks by name: "convergence", "accuracy", "normalisation_q" and so on."""
-        checks: dict[str, Check] = {}
-        model = self.estimator
-        if self._solutions:
-            checks["convergence"] = check_convergence([model.solution_, *self._solutions])
-        if self._accuracies:
-            correct = (self.log_ratio_p > 0).mean() + (self.log_ratio_q < 0).mean()
-            mean = np.mean(self._accuracies, axis=0)
-            checks["accuracy"] = check_accuracy(
-                dict(zip(model.class_names_, mean.tolist(), strict=True)), 0.5 * float(correct)
+        return MappingProxyType(diagnose(self))
+
+    def extrapolation(self, x: Any) -> Check:
+        """Check whether rows lie outside both samples, where the log-ratio is a guess.
+
+        Parameters
+        ----------
+        x : array-like or frame of shape (n, d) or (n,)
+            Rows to be asked about.
+
+        Returns
+        -------
+        Check
+            Its value is the share of rows that lie outside; ``details["outside"]`` has their
+            places. See :class:`isthmus.diagnostics.extrapolation.Neighbourhood`.
+        """
+        kept = kept_rows(self)
+        rows = as_rows(self._encode(x), "x", missing=True)
+        if rows.shape[1] != kept.p.shape[1]:
+            raise ValueError(
+                f"x must have the {kept.p.shape[1]} columns of the samples; received "
+                f"{rows.shape[1]}."
             )
-        checks["normalisation_q"] = self._normalisation("p", "q")
-        checks["normalisation_p"] = self._normalisation("q", "p")
-        checks["effective_sample_size"] = check_effective_size(self.log_ratio_q, self.weight_q)
-        if hasattr(model, "objective_"):
-            sample = model.objective_.sample
-            p, q = sample.X[sample.label == 0], sample.X[sample.label == 1]
-            checks["support"] = check_support(p, q)
-            if self.weight_p is None and self.weight_q is None:
-                checks["flexibility"] = check_flexibility(p, q, self.log_ratio_p, self.log_ratio_q)
-        selection = getattr(model, "selection_", None)
-        if selection is not None and selection.by_anchor:
-            checks["anchors"] = check_anchors(selection.by_anchor)
-        if selection is not None and selection.trials:
-            checks["rising"] = check_rising(selection.rising)
-        if hasattr(model, "objective_") and model.auxiliaries_:
-            checks["bridge"] = check_bridge(self._nearest(), np.isfinite(model.l2_))
-        return MappingProxyType(checks)
+        return check_extrapolation(self._union.score(rows))
 
     @property
     def trusted(self) -> bool:
@@ -302,7 +288,12 @@ class Comparison:
         state.pop("diagnostics", None)
         state.pop("_point", None)
         state.pop("_uncertainty", None)
+        state.pop("_union", None)
         return state
+
+    @cached_property
+    def _union(self) -> Reach:
+        return Reach(kept_rows(self))
 
     @cached_property
     def _point(self) -> Any:
@@ -337,56 +328,8 @@ class Comparison:
                 for p, q in self._without_fold
             ]
             error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
+        error = float(np.hypot(error, choice_std_error(divergence, self.estimator)))
         return value, error if np.isfinite(error) else np.inf
-
-    def _normalisation(self, top: str, bottom: str) -> Check:
-        """Check that E_bottom[top/bottom] is one, on rows that can tell."""
-        sign = 1.0 if top == "p" else -1.0
-        log_ratio, weight = (
-            (self.log_ratio_q, self.weight_q)
-            if bottom == "q"
-            else (self.log_ratio_p, self.weight_p)
-        )
-        terms, what, how = sign * log_ratio, f"E_{bottom}[{top}/{bottom}]", f"the rows of {bottom}"
-        auxiliaries = getattr(self.estimator, "auxiliaries_", [])
-        if self._reach(top) < COVERED and auxiliaries:
-            # Across the chasm no row of the denominator carries the expectation. Over an
-            # auxiliary the same integral, the total mass of the numerator, can be seen.
-            most = -1.0
-            for name, auxiliary in zip(self.estimator.class_names_[2:], auxiliaries, strict=True):
-                rows = np.asarray(auxiliary.sample(_FRESH_ROWS, Seeds(0)(name)))
-                # As densities, before the constant that makes log-ratios unbiased.
-                candidate = self.estimator.log_ratio(rows, top, name) + self._bias(top, name)
-                size = float(effective_sample_size(candidate))
-                if size > most:
-                    most, terms, weight = size, candidate, None
-                    what, how = f"E_{name}[{top}/{name}]", f"rows of {name}"
-        return check_normalisation(terms, weight, what, how)
-
-    def _bias(self, top: str, bottom: str) -> float:
-        bias = getattr(self.estimator._setup, "bias", np.zeros(len(self.estimator.class_names_)))
-        top_bias, bottom_bias = (bias[self.estimator.class_names_.index(c)] for c in (top, bottom))
-        return float(top_bias - bottom_bias)
-
-    def _nearest(self) -> dict[str, float]:
-        """For p and for q, how surely the auxiliary nearest to it is told from it."""
-        model, out = self.estimator, {"p": 1.0, "q": 1.0}
-        classes = model._setup.classes
-        for name in out:
-            c = model.class_names_.index(name)
-            own = classes.rows[c][:_FRESH_ROWS]
-            for k, other in enumerate(model.class_names_[2:], 2):
-                rows = classes.rows[k][:: -(-len(classes.rows[k]) // _FRESH_ROWS)]
-                right = np.mean(model.log_ratio(own, name, other) > 0)
-                right += np.mean(model.log_ratio(rows, name, other) < 0)
-                out[name] = min(out[name], 0.5 * float(right))
-        return out
-
-    def _reach(self, top: str) -> float:
-        """Share of the rows of one sample whose ratio the other sample attains too."""
-        if top == "p":
-            return float((self.log_ratio_p <= self.log_ratio_q.max()).mean())
-        return float((self.log_ratio_q >= self.log_ratio_p.min()).mean())
 
     def _encode(self, x: Any) -> Any:
         if self._encoder is not None and is_table(x):

@@ -15,21 +15,17 @@ pair of classes.
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from ._estimator import RatioEstimator, TwoSamples, chunks
-from ._parts import CRITICS, SOLVERS, check_parameters
-from ._random import Seeds
-from ._setup import Setup, fresh_rows
+from ._classes import ClassEstimator
+from ._estimator import TwoSamples, chunks
+from ._parts import SOLVERS, check_parameters, parts_of, report_step, warn_unless_converged
+from ._sample import LabelledSample
+from ._setup import Setup
 from ._typing import Array, RandomState
-from ._validation import as_labels, as_weight, check_option
 from .critics.classifier import ClassifierSetup, is_classifier
 from .maps.shared import check_kinds
 from .objective import Objective
@@ -40,7 +36,7 @@ from .solvers import Solution
 _FIRM = 1e12
 
 
-class MDRE(RatioEstimator):
+class MDRE(ClassEstimator):
     """Estimate log p/q by classifying p, q and auxiliary distributions.
 
     Parameters
@@ -57,8 +53,10 @@ class MDRE(RatioEstimator):
         The functions h_c: "quadratic", "diagonal", "low-rank" (which is
         ``Quadratic(rank=10)``), anything in :mod:`isthmus.critics`, or any
         scikit-learn classifier with ``predict_proba``, which takes the rows as they
-        are, with missing values if it can. "auto" tries quadratics, logarithms of
-        distances, splines and bumps, and trees where values repeat.
+        are, with missing values if it can; "mlp", :class:`~isthmus.critics.MLP` or any
+        ``torch.nn.Module`` for a network that learns what anchors and convex critics leave
+        over. "auto" tries quadratics, logarithms of distances, splines and bumps, trees where
+        values repeat, and a network where trees see more than these and torch is installed.
     anchor : str, density, pair of these or None, default "auto"
         Density that each learned class's critic starts from, so that only the rest
         is learned and penalised: "gaussian", "student-t", "mixture", "copula",
@@ -115,6 +113,8 @@ class MDRE(RatioEstimator):
         Parameters, status, number of steps and gradient norm.
     n_iter_ : int
         Number of solver steps.
+    network_ : NetworkFit or None
+        The neural part of the critic: ``module``, and ``report`` of its training.
     objective_ : Objective
         The objective over the labelled sample, for uncertainties.
     map_ : Coordinates
@@ -223,7 +223,7 @@ class MDRE(RatioEstimator):
         return self._fit_aside(X, y, sample_weight, start=start)
 
     def _check_parameters(self) -> None:
-        check_parameters(self)
+        check_parameters(self, neural=True)
 
     @property
     def _takes_missing(self) -> bool:
@@ -238,8 +238,8 @@ class MDRE(RatioEstimator):
         given = self.get_params(deep=False)
         self.best_params_, self.selection_ = choose(given, p, q, weights, seeds, names)
         settings = {**given, **self.best_params_}
-        critic = settings["critic"]
-        critic = CRITICS[critic] if isinstance(critic, str) else critic
+        network, critic = parts_of(settings["critic"])
+        self.network_: Any = None
         if is_classifier(critic):
             self._setup: Any = ClassifierSetup(critic, p, q, weights, settings, seeds, names)
             self.auxiliaries_, self.class_names_ = self._setup.auxiliaries, self._setup.class_names
@@ -281,18 +281,26 @@ class MDRE(RatioEstimator):
                 theta,
                 tol=self.tol,
                 max_iter=self.max_iter,
-                callback=_report if self.verbose else None,
+                callback=report_step if self.verbose else None,
             )
             self._raw = self.critic_.expand(self.solution_.theta)
         self.n_iter_ = self.solution_.iterations
-        if not self.solution_.converged:
-            warnings.warn(
-                f"MDRE did not converge in {self.n_iter_} steps (gradient "
-                f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): "
-                f"{self.solution_.status}.",
-                ConvergenceWarning,
-                stacklevel=4,
+        warn_unless_converged(self.solution_, self.tol, stacklevel=4)
+
+        # 4. A network, for what is left over.
+        if network is not None:
+            from .neural.critic import fit_network
+
+            self.network_ = fit_network(
+                network,
+                setup,
+                self._offset,
+                seeds,
+                plain=not self.anchors_ and np.isinf(self.l2_),
+                verbose=self.verbose,
             )
+            # It says nothing of the network, and posteriors would take it for the whole.
+            self.__dict__.pop("objective_", None)
 
     @cached_property
     def critic_(self) -> Any:
@@ -301,115 +309,35 @@ class MDRE(RatioEstimator):
             raise AttributeError("critic_ is there after a fit, unless the critic is a classifier.")
         return self._setup.bind(self._critic, self._seeds)
 
+    @property
+    def _labelled(self) -> LabelledSample | None:
+        """The labelled sample, unless the critic is a classifier."""
+        setup = getattr(self, "_setup", None)
+        return setup.sample if isinstance(setup, Setup) else None
+
     @cached_property
     def objective_(self) -> Objective:
-        """The objective over the labelled sample."""
+        """The objective over the labelled sample, where all that is learned is convex."""
+        if self.network_ is not None:
+            raise AttributeError("objective_ is there unless the critic is a network.")
         return Objective(self.critic_, self._setup.sample, min(self.l2_, _FIRM))
 
-    def log_ratio(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
-        """Log of the ratio of two classes' densities at the rows of X.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, d) or (n,)
-        numerator, denominator : str
-            Names of two classes: "p", "q", "m1", ...
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        for name, argument in ((numerator, "numerator"), (denominator, "denominator")):
-            check_option(name, argument, self.class_names_)
-        h = self._critics(X)
-        top, bottom = map(self.class_names_.index, (numerator, denominator))
-        if top == bottom:
-            return np.zeros(len(h))
-        return h[:, top] - h[:, bottom]
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Log-probabilities of the K + 2 classes, in the order of ``class_names_``."""
-        check_is_fitted(self)
-        return np.asarray(log_softmax(self._critics(X) + self.log_prior_, axis=1))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the K + 2 classes, in the order of ``class_names_``."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Multinomial log-likelihood per sample, over all K + 2 classes.
-
-        The rows given stand for p and q. Auxiliaries of known density are drawn
-        anew; mixing auxiliaries are made anew from the rows given; an auxiliary
-        given as an array is taken as it is.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`fit`, of rows that the fit has not seen.
-
-        Returns
-        -------
-        float
-            The mean over the classes, weighted by their priors, of the mean
-            log-probability of the true class.
-        """
-        check_is_fitted(self)
-        return float(np.exp(self.log_prior_) @ self.class_log_likelihood(X, y, sample_weight)[0])
-
-    def class_log_likelihood(
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> tuple[Array, Array]:
-        """Mean log-probability of the true class, and accuracy, for every class.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`score`.
-
-        Returns
-        -------
-        log_likelihood, accuracy : ndarrays of shape (K + 2,)
-        """
-        check_is_fitted(self)
-        rows = self._rows(X)
-        is_p, _ = as_labels(y, len(rows), self.classes_)
-        weight = as_weight(sample_weight, len(rows))
-        weight = np.ones(len(rows)) if weight is None else weight
-        # Seeds are fixed, so that a score of the same rows is the same number.
-        parts, weights = fresh_rows(
-            self.auxiliaries_,
-            (rows[is_p], rows[~is_p]),
-            (weight[is_p], weight[~is_p]),
-            Seeds(0),
-        )
-        log_likelihood, accuracy = np.empty(len(parts)), np.empty(len(parts))
-        for c, (part, w) in enumerate(zip(parts, weights, strict=True)):
-            if not w.sum() > 0:
-                raise ValueError(
-                    f"X must hold rows of both labels to be scored; received none of class "
-                    f"{self.class_names_[c]!r}."
-                )
-            logits = self._critics(part) + self.log_prior_
-            log_likelihood[c] = np.average(log_softmax(logits, axis=1)[:, c], weights=w)
-            accuracy[c] = np.average(logits.argmax(axis=1) == c, weights=w)
-        return log_likelihood, accuracy
-
     def _critics(self, X: Any) -> Array:
-        """h_c at the rows of X for all classes, shape (n, K + 2), in chunks."""
         rows = self._rows(X)
         if isinstance(self._setup, ClassifierSetup):
             return self._setup.critics(rows)
         out = np.empty((len(rows), len(self.class_names_)))
         for part in chunks(len(rows)):
             Z = self.map_(rows[part])
-            h = self._setup.offset(rows[part], Z)
-            if np.isfinite(self.l2_):
-                h[:, self._setup.learned] += self.critic_.values(self._raw, Z)
+            h = self._offset(rows[part], Z)
+            if self.network_ is not None:
+                h[:, self._setup.learned] += self.network_.values(rows[part], Z)
             out[part] = h - self._setup.bias
         return out
 
-
-def _report(iteration: int, norm: float) -> None:
-    print(f"MDRE step {iteration:3d}   gradient {norm:.2e}")
+    def _offset(self, rows: Array, Z: Array) -> Array:
+        """Anchors, known densities and the convex critic, shape (n, K + 2)."""
+        h: Array = self._setup.offset(rows, Z)
+        if np.isfinite(self.l2_):
+            h[:, self._setup.learned] += self.critic_.values(self._raw, Z)
+        return h

@@ -12,6 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from ._parts import parts_of
 from ._random import Seeds
 from ._typing import Array
 from .critics.classifier import is_classifier
@@ -64,15 +67,22 @@ class Selection:
         Why there are no trials, where there are none.
     reasons : list of str
         Why each auxiliary is there, where they were chosen.
-    by_anchor : list of float
-        Mean log p/q at held-out rows of p by the chosen anchors, then by others
+    alternatives : list of (ndarray, ndarray)
+        Log p/q at held-out rows of p and of q by the chosen anchors, then by others
         that fit as well.
     """
 
     trials: list[Trial] = field(default_factory=list)
     rule: str = ""
     reasons: list[str] = field(default_factory=list)
-    by_anchor: list[float] = field(default_factory=list)
+    alternatives: list[tuple[Array, Array]] = field(
+        default_factory=list, repr=False, compare=False
+    )
+
+    @property
+    def by_anchor(self) -> list[float]:
+        """Mean log p/q at held-out rows of p by each of the alternatives."""
+        return [float(np.mean(p)) for p, _ in self.alternatives]
 
     @property
     def rising(self) -> bool:
@@ -120,6 +130,9 @@ def choose(
     selection : Selection
         The trials.
     """
+    network, convex = parts_of(settings["critic"])
+    if network is not None:
+        return _below(network, {**settings, "critic": convex}, p, q, weights, seeds, names)
     chosen = {name: settings[name] for name in _CHOICES}
     if not any(is_auto(value) for value in chosen.values()):
         return chosen, Selection(rule="Every setting was given.")
@@ -136,6 +149,15 @@ def choose(
 
     trials = Search(settings, chosen, p, q, weights, seeds, names).run()
     return by_rule(chosen), trials
+
+
+def _below(network: Any, settings: dict[str, Any], *given: Any) -> tuple[dict[str, Any], Selection]:
+    """Choose what a network that is asked for stands on."""
+    if network.base is None:
+        settings = {**settings, "l2": np.inf}
+    chosen, selection = choose({**settings, "networks": True}, *given)
+    base = None if network.base is None else chosen["critic"]
+    return {**chosen, "critic": network.on(base)}, selection
 
 
 def is_auto(value: Any) -> bool:

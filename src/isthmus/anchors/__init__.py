@@ -19,7 +19,7 @@ from .elliptical import Component, mixture_log_density
 from .gaussian import GaussianAnchor
 from .mixed import mixed_anchor
 from .mixture import MixtureAnchor
-from .pooled import Pooled
+from .pooled import Moved, Pooled, centre
 from .student_t import StudentTAnchor
 from .surroundings import Surroundings
 
@@ -29,10 +29,12 @@ __all__ = [
     "CopulaAnchor",
     "GaussianAnchor",
     "MixtureAnchor",
+    "Moved",
     "Pooled",
     "StudentTAnchor",
     "Surroundings",
     "anchor_pair",
+    "centre",
     "fit_anchor",
     "mixed_anchor",
     "mixture_log_density",

@@ -108,8 +108,8 @@ def fit_of(model: Any, infinite: bool = False) -> tuple[Objective, Array]:
     check_is_fitted(model)
     if not hasattr(model, "objective_"):
         raise ValueError(
-            "critic must be one of isthmus.critics for a posterior of its parameters; received a "
-            "classifier."
+            "critic must be one of isthmus.critics, and convex, for a posterior of its parameters; "
+            "received a classifier or a network."
         )
     theta = model.solution_.theta
     if len(theta):

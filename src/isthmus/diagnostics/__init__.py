@@ -1,6 +1,10 @@
 """Diagnostics that say when not to trust an answer."""
 
-from .check import Check, Verdict
+from ._pareto import pareto_k
+from .agreement import check_agreement
+from .calibration import check_calibration
+from .chasm import check_chasm
+from .check import Check, Verdict, doubt
 from .checks import (
     accuracy_band,
     check_accuracy,
@@ -14,20 +18,36 @@ from .checks import (
     check_support,
 )
 from .columns import ColumnShift, rank_columns
+from .difference import check_difference
+from .extrapolation import check_extrapolation
+from .tails import check_pareto, check_precision, check_tails
+from .two_sample import TwoSampleTest, two_sample_test
 
 __all__ = [
     "Check",
     "ColumnShift",
+    "TwoSampleTest",
     "Verdict",
     "accuracy_band",
     "check_accuracy",
+    "check_agreement",
     "check_anchors",
     "check_bridge",
+    "check_calibration",
+    "check_chasm",
     "check_convergence",
+    "check_difference",
     "check_effective_size",
+    "check_extrapolation",
     "check_flexibility",
     "check_normalisation",
+    "check_pareto",
+    "check_precision",
     "check_rising",
     "check_support",
+    "check_tails",
+    "doubt",
+    "pareto_k",
     "rank_columns",
+    "two_sample_test",
 ]

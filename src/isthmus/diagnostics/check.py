@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -31,3 +32,28 @@ class Check:
     advice: str
     concerns: Literal["ratio", "weights"] = "ratio"
     details: dict[str, Any] = field(default_factory=dict)
+
+
+def doubt(checks: Mapping[str, Check]) -> float:
+    """How much there is to doubt an answer, as one number.
+
+    Parameters
+    ----------
+    checks : mapping of str to Check
+        Such as ``comparison.diagnostics``.
+
+    Returns
+    -------
+    float
+        A point for every warning and three for every failure among the checks on the
+        ratio; and, below one, the relative standard error of the KL where it was checked.
+
+    Examples
+    --------
+    >>> doubt({"a": Check(0.1, "warn", "Look."), "b": Check(2.0, "fail", "Stop.")})
+    4.0
+    """
+    points = {"ok": 0.0, "warn": 1.0, "fail": 3.0}
+    total = sum(points[one.verdict] for one in checks.values() if one.concerns == "ratio")
+    share = checks["precision"].value if "precision" in checks else 0.0
+    return total + 0.99 * min(share, 1.0)

@@ -8,6 +8,7 @@ on F is written down and the squares are added up.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -151,11 +152,18 @@ def _shares(term: Array, weight: Array | None) -> Array:
 
 
 def has_influence(model: Any) -> bool:
-    """Whether every row's influence on a fitted model is known in closed form."""
+    """Whether every row's influence on a fitted model is known in closed form.
+
+    It is for normal anchors; the parameters of column maps move with the rows as well.
+    """
     from ..anchors import GaussianAnchor
 
     anchors = getattr(model, "anchors_", None)
-    return anchors is not None and all(isinstance(one, GaussianAnchor) for one in anchors)
+    if getattr(model, "network_", None) is not None:
+        return False
+    if anchors is None or getattr(getattr(model, "map_", None), "maps", None) is not None:
+        return False
+    return all(isinstance(one, GaussianAnchor) for one in anchors)
 
 
 def jackknife_std_error(without: Array, level: float) -> float:
@@ -175,3 +183,22 @@ def jackknife_std_error(without: Array, level: float) -> float:
     error = np.sqrt((groups - 1.0) / groups * ((without - without.mean()) ** 2).sum())
     tail = 0.5 + 0.5 * level
     return float(error * t.ppf(tail, groups - 1) / norm.ppf(tail))
+
+
+def choice_std_error(divergence: Divergence, model: Any) -> float:
+    """How far a divergence is uncertain because several pairs of anchors fit as well.
+
+    The root mean square distance, at held-out rows, between the answer of the anchors
+    that were chosen and those of others that are not worse by more than chance.
+    Zero where a critic was learned beside the anchors, or nothing was left to be chosen.
+    """
+    selection = getattr(model, "selection_", None)
+    alternatives = getattr(selection, "alternatives", [])
+    if len(alternatives) < 2 or np.isfinite(model.l2_):
+        return 0.0
+    with warnings.catch_warnings():
+        # An alternative beyond the largest float says no more than that it is far away.
+        warnings.simplefilter("ignore")
+        values = np.array([float(divergence.value(p, q)) for p, q in alternatives])
+    distance = values[1:] - values[0]
+    return float(np.sqrt(np.mean(distance**2))) if np.isfinite(distance).all() else np.inf

@@ -4,11 +4,14 @@ from ._torch import require_torch, seeded
 from .batches import ClassBatches, Standard, distinct
 from .bridges import Bridges, fit_bridges
 from .networks import apply_stacked, evaluate, mlp, stacked_mlps
+from .residual import ClassRows, Residual, fit_residual
 from .training import Trained, Training, train
 
 __all__ = [
     "Bridges",
     "ClassBatches",
+    "ClassRows",
+    "Residual",
     "Standard",
     "Trained",
     "Training",
@@ -16,6 +19,7 @@ __all__ = [
     "distinct",
     "evaluate",
     "fit_bridges",
+    "fit_residual",
     "mlp",
     "require_torch",
     "seeded",

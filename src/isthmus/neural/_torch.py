@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+# torch has one state of its generator for all threads.
+_ONE_AT_A_TIME = threading.RLock()
 
 
 def require_torch(what: str) -> Any:
@@ -31,7 +35,8 @@ def require_torch(what: str) -> Any:
 def seeded(rng: np.random.Generator) -> Iterator[Any]:
     """Draw torch's random numbers from a seed inside, and leave its global state as it was.
 
-    Yields a ``torch.Generator`` with a seed of its own, for batches.
+    Yields a ``torch.Generator`` with a seed of its own, for batches. Other threads wait
+    until it is over.
 
     Examples
     --------
@@ -47,7 +52,7 @@ def seeded(rng: np.random.Generator) -> Iterator[Any]:
     torch = require_torch("a neural network")
     # Not torch.manual_seed: it would also seed devices whose state is not put back.
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
-    with torch.random.fork_rng(devices=devices):
+    with _ONE_AT_A_TIME, torch.random.fork_rng(devices=devices):
         seed = int(rng.integers(2**63))
         torch.random.default_generator.manual_seed(seed)
         if devices:

@@ -81,6 +81,8 @@ class ClassBatches:
         Row i of every class belongs together, such as a mixture of row i of p and
         row i of q: the same row numbers are held out in all classes, and copies are
         not merged.
+    standard : Standard, optional
+        The map of the columns, in place of the one that is found from the rows.
     device : str
         Where the batches are.
 
@@ -115,6 +117,7 @@ class ClassBatches:
         validation: float = 0.0,
         rng: np.random.Generator,
         paired: bool = False,
+        standard: Standard | None = None,
         device: str = "cpu",
     ) -> None:
         torch = require_torch("training")
@@ -122,34 +125,49 @@ class ClassBatches:
         both = zip(samples, weights, strict=True)
         if paired:
             given = [(rows, np.ones(len(rows)) if w is None else w) for rows, w in both]
-            out = [_some(len(samples[0]), validation, rng)] * len(samples)
+            out = [some(len(samples[0]), validation, rng)] * len(samples)
         else:
             given = [distinct(rows, weight) for rows, weight in both]
-            out = [_some(len(rows), validation, rng) for rows, _ in given]
+            out = [some(len(rows), validation, rng) for rows, _ in given]
         if not all(each.any() and not each.all() for each in out):
             out = [np.zeros(len(rows), dtype=bool) for rows, _ in given]
         kept = [(rows[~own], w[~own]) for (rows, w), own in zip(given, out, strict=True)]
-        self.standard: Standard = Standard.fit([rows for rows, _ in kept], [w for _, w in kept])
+        if standard is None:
+            standard = Standard.fit([rows for rows, _ in kept], [w for _, w in kept])
+        self.standard: Standard = standard
         self.batch_size, self.n_classes = batch_size, len(samples)
         self.n_columns = samples[0].shape[1]
 
-        def tensor(values: Array, dtype: Any = torch.float32) -> Any:
-            return torch.as_tensor(values, dtype=dtype, device=device)
-
         self._device = device
-        self._rows = tensor(np.concatenate([self.standard(rows) for rows, _ in kept]))
+        self._rows = self._tensor(np.concatenate([self.standard(rows) for rows, _ in kept]))
         self.sizes = sizes = [len(rows) for rows, _ in kept]
         self._size = torch.tensor(sizes)[:, None]
         self._start = torch.tensor(np.cumsum([0, *sizes[:-1]]))[:, None]
+        self.held: list[tuple[Any, Any]] | None = None
         # Drawing is by the inverse of the cumulated weights, or of none if they are equal.
         level = [None if np.ptp(w) == 0 else np.cumsum(w) / w.sum() for _, w in kept]
         self._level = [None if each is None else torch.as_tensor(each) for each in level]
-        self.held: list[tuple[Any, Any]] | None = None
         if out[0].any():
-            self.held = [
-                (tensor(self.standard(rows[own])), tensor(w[own] / w[own].sum(), torch.float64))
-                for (rows, w), own in zip(given, out, strict=True)
-            ]
+            apart = [(rows[own], w[own]) for (rows, w), own in zip(given, out, strict=True)]
+            self.hold_out(*map(list, zip(*apart, strict=True)))
+
+    def hold_out(self, samples: Sequence[Array], weights: Sequence[Array | None]) -> None:
+        """Take these rows of every class as the ones held out."""
+        torch = require_torch("training")
+        self.held = []
+        for rows, weight in zip(samples, weights, strict=True):
+            share = np.ones(len(rows)) if weight is None else weight
+            share = self._tensor(share / share.sum(), torch.float64)
+            self.held.append((self._tensor(self.standard(rows)), share))
+
+    def replace(self, c: int, rows: Array) -> None:
+        """Draw class c from other rows, as many as there were."""
+        start = int(self._start[c])
+        self._rows[start : start + self.sizes[c]] = self._tensor(self.standard(rows))
+
+    def _tensor(self, values: Array, dtype: Any = None) -> Any:
+        torch = require_torch("training")
+        return torch.as_tensor(values, dtype=dtype or torch.float32, device=self._device)
 
     def draw(self, generator: Any, n: int | None = None) -> Any:
         """Rows of a batch, shape (classes, n, d), n being ``batch_size`` if not given.
@@ -231,8 +249,8 @@ def _codes(rows: Array) -> np.ndarray:
     return np.asarray(code)
 
 
-def _some(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """A mask of a share of n rows."""
+def some(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """A mask of a share of n rows, drawn at random."""
     mask = np.zeros(n, dtype=bool)
     mask[rng.permutation(n)[: round(share * n)]] = True
     return mask

@@ -45,6 +45,9 @@ class Training:
         Steps between two looks at the held-out loss.
     patience : int
         Looks without a lower held-out loss after which to stop.
+    start : bool
+        Whether to look before the first step too, so that the weights at the start
+        are kept unless training lowers the held-out loss.
     checkpoint : path, optional
         File to write at every look. A run whose file is there goes on from it and
         ends with the same weights, to the bit, as one that was not interrupted. The
@@ -61,6 +64,7 @@ class Training:
     warmup: float = 0.05
     every: int = 100
     patience: int = 10
+    start: bool = False
     checkpoint: str | os.PathLike[str] | None = None
     device: str = "cpu"
 
@@ -116,6 +120,7 @@ def train(
     held_out: Callable[[], float] | None = None,
     settings: Training | None = None,
     watch: Callable[[], dict[str, float]] | None = None,
+    begin: Callable[[int], None] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Trained:
     """Train a module in place.
@@ -135,7 +140,11 @@ def train(
         the end.
     settings : Training, optional
     watch : callable, optional
-        Numbers to keep in the history, found like ``held_out``.
+        Numbers to keep in the history and to show, found like ``held_out``, after it.
+    begin : callable, optional
+        Called with the number of every step before it is made, such as to draw fresh
+        rows. What it does must depend on that number alone: a run that is taken up
+        again calls it with 0 and then with the first step that is missing.
     progress : callable, optional
         Called with (done, total, what) at every look.
 
@@ -191,11 +200,15 @@ def train(
         parts["generator"] = generator
         module.train()
         if file.exists:
+            _call(begin, 0)
             first = gradient(generator)
             running = file.load(parts, first, report)
+        elif how.start and held_out is not None:
+            _look(module, weights, report, how, held_out, watch, running)
         while report.steps < how.steps and not report.stopped_early:
             for group in optimiser.param_groups:
                 group["lr"] = how.lr * how.rate(report.steps)
+            _call(begin, report.steps)
             now, size = gradient(generator)
             optimiser.step()
             if report.steps == 0:
@@ -209,10 +222,7 @@ def train(
                 _look(module, weights, report, how, held_out, watch, running)
                 file.save(parts, report=dict(vars(report)), running=running, first=list(first))
                 if progress is not None:
-                    shown = f"loss {running:.4f}"
-                    if held_out is not None:
-                        shown += f", held out {report.history[-1]['held_out']:.4f}"
-                    progress(report.steps, how.steps, shown)
+                    progress(report.steps, how.steps, _shown(report.history[-1]))
         optimiser.zero_grad(set_to_none=True)
     if held_out is not None and not math.isfinite(report.held_out):
         raise FloatingPointError(
@@ -230,6 +240,17 @@ def printed(name: str, verbose: int) -> Callable[[int, int, str], None] | None:
     if not verbose:
         return None
     return lambda done, total, what: print(f"{name}: step {done} of {total}, {what}", flush=True)
+
+
+def _call(begin: Callable[[int], None] | None, step: int) -> None:
+    if begin is not None:
+        begin(step)
+
+
+def _shown(row: dict[str, float]) -> str:
+    """One look in words."""
+    names = [name for name in row if name not in ("step", "lr")]
+    return ", ".join(f"{name.replace('_', ' ')} {row[name]:.4f}" for name in names)
 
 
 def _adam(parameters: list[Any], how: Training) -> Any:
@@ -272,7 +293,7 @@ def _look(
 ) -> None:
     """Evaluate the averaged weights, and keep them if they are the best so far."""
     row: dict[str, float] = {"step": report.steps, "loss": running}
-    row["lr"] = how.lr * how.rate(report.steps - 1)
+    row["lr"] = how.lr * how.rate(max(report.steps - 1, 0))
     module.eval()
     with require_torch("training").no_grad(), weights.in_place():
         if held_out is not None:

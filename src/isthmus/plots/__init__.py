@@ -22,6 +22,7 @@ from .checks import calibration, class_accuracy, weight_curve
 from .columns import column_ranking, column_values, level_shares
 from .plane import ratio_map, ratio_points
 from .ratio import estimated_against_true, log_ratio_histogram, posterior_band, ratio_curve
+from .trust import family_agreement, lone_rows, permutation_null, weight_tail
 
 __all__ = [
     "calibration",
@@ -29,11 +30,15 @@ __all__ = [
     "column_ranking",
     "column_values",
     "estimated_against_true",
+    "family_agreement",
     "level_shares",
     "log_ratio_histogram",
+    "lone_rows",
+    "permutation_null",
     "posterior_band",
     "ratio_curve",
     "ratio_map",
     "ratio_points",
     "weight_curve",
+    "weight_tail",
 ]

@@ -10,6 +10,7 @@ from scipy.special import expit, ndtri
 from .. import plots
 from .._kept import KeptRows
 from .._typing import Array, IntArray
+from ..diagnostics.chasm import others_of
 from ..diagnostics.columns import column_blocks
 from ..functionals.intervals import has_influence
 from ..mdre import MDRE
@@ -20,6 +21,7 @@ from ._sections import figure
 
 _DOTS = 500
 _GRID = 60
+_ROWS = 2000
 _FEW = 8
 _SMALL = (3.5, 2.6)
 
@@ -55,14 +57,61 @@ class Pictures:
             )  # fmt: skip
             out.append(figure(svg, "Each class against all others; m1, m2, … are the auxiliaries."))
         out.append(self._calibration())
-        if np.isfinite(c.log_ratio_q.max()):
+        out += [self._lone(), *self._weights()]
+        if "agreement" in c.diagnostics:
+            told = dict(c.diagnostics["agreement"].details)
+            kl = told.pop("kl")
+            if told and np.isfinite(kl):
+                svg = self.drawing.svg(
+                    lambda ax: plots.family_agreement(kl, told, ax=ax),
+                    "KL by families that fit as well", _SMALL,
+                )  # fmt: skip
+                out.append(figure(svg, "Families that held-out rows do not tell from the model."))
+        if "difference" in c.diagnostics:
+            check = c.diagnostics["difference"]
             svg = self.drawing.svg(
-                lambda ax: plots.weight_curve(c.log_ratio_q, weight=c.weight_q, ax=ax),
-                "Share of the importance weight that the heaviest rows have",
+                lambda ax: plots.permutation_null(
+                    check.details["null"], check.details["statistic"], p_value=check.value, ax=ax
+                ),
+                "Statistic of the two-sample test beside permutations",
                 _SMALL,
             )
-            out.append(figure(svg, "How few rows of q stand for p when they are weighted."))
+            out.append(figure(svg, "Whether the samples differ at all: an exact test."))
         return out
+
+    def _lone(self) -> Markup:
+        kept = self.kept
+        rows = {
+            "p": kept.p[_spaced(len(kept.p), _ROWS)], "q": kept.q[_spaced(len(kept.q), _ROWS)]
+        }  # fmt: skip
+        others = others_of(self.comparison, rows)
+        svg = self.drawing.svg(
+            lambda ax: plots.lone_rows(others, ax=ax),
+            "Probability of all other classes at the rows of each sample",
+            _SMALL,
+        )
+        return figure(svg, "Below the line no class but their own has rows there.")
+
+    def _weights(self) -> list[Markup]:
+        c = self.comparison
+        top = c.log_ratio_q.max()
+        if not np.isfinite(top):
+            return []
+        curve = self.drawing.svg(
+            lambda ax: plots.weight_curve(c.log_ratio_q, weight=c.weight_q, ax=ax),
+            "Share of the importance weight that the heaviest rows have",
+            _SMALL,
+        )
+        k = c.diagnostics["pareto"].value if "pareto" in c.diagnostics else None
+        tail = self.drawing.svg(
+            lambda ax: plots.weight_tail(c.log_ratio_q, weight=c.weight_q, k=k, ax=ax),
+            "Tail of the importance weights",
+            _SMALL,
+        )
+        return [
+            figure(curve, "How few rows of q stand for p when they are weighted."),
+            figure(tail, "How heavy the tail of these weights is; dashed, Pareto's."),
+        ]
 
     def ranking(self, shifts: list[Any]) -> Markup:
         """Columns, ranked."""

@@ -31,6 +31,13 @@ CHECKS = {
     "anchors": "Agreement of the anchors",
     "rising": "Held-out likelihood",
     "bridge": "Bridge between the samples",
+    "pareto": "Tail of the weights",
+    "tails": "Tail of the log-ratio",
+    "precision": "Precision of the KL",
+    "calibration": "Calibration of the probabilities",
+    "chasm": "Chasm: rows that no other class visits",
+    "agreement": "Agreement of the families",
+    "difference": "Two-sample test",
 }
 
 

@@ -1,0 +1,238 @@
+"""Neural critics: what is trained, not how. torch is imported when they are fitted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+from .._validation import check_number, check_option
+from ..neural.parameters import check_shared
+
+# Not functions of one value, or with parameters that have no default.
+_NOT_PLAIN = ("MultiheadAttention", "Threshold", "GLU", "Softmax2d", "LogSoftmax", "Softmax")
+
+
+class _Neural(BaseEstimator):
+    """Parameters that neural critics share: what they stand on, and how they are trained."""
+
+    base: Any
+    steps: int
+    batch_size: int
+    lr: float
+    weight_decay: float
+    validation: float
+    patience: int
+    average: float
+    clip: float
+    checkpoint: str | os.PathLike[str] | None
+    device: str
+
+    # Those of check_shared that a critic may lack.
+    width: int = 1
+    depth: int = 0
+
+    def check(self) -> None:
+        """Refuse parameters that do not fit."""
+        check_shared(self)
+        check_number(self.average, "average", low=0, high=1, open_high=True)
+        check_number(self.clip, "clip", low=0, open_low=True)
+
+    def on(self, base: Any) -> Any:
+        """A copy that stands on another critic."""
+        return clone(self).set_params(base=base)
+
+
+class MLP(_Neural):
+    """Perceptron that learns what anchors, and a convex critic on them, leave over.
+
+    The critic of class c is
+
+        h_c(x) = anchor_c(x) + base_c(x) + f_c(x),
+
+    where f starts at zero and is trained by the multinomial log-likelihood. Held-out rows
+    decide when to stop, before the first step if nothing is gained: the network does not
+    predict them worse than what it stands on. It sees the row in the frames of p and of q, with
+    far values drawn in, and the logarithm of its distance from both.
+
+    Parameters
+    ----------
+    width, depth : int, default 64 and 2
+        Units of a hidden layer, and number of hidden layers.
+    base : str, critic or None, default "auto"
+        The convex critic that the network stands on, with the penalty ``l2`` of
+        :class:`MDRE`; None for the anchors alone. "auto" is the one that MDRE would choose.
+    steps : int, default 1500
+        Largest number of steps.
+    batch_size : int, default 256
+        Rows of each class in a batch.
+    lr : float, default 3e-3
+        Learning rate after warming up; it falls as a cosine.
+    weight_decay : float, default 1e-4
+    validation : float, default 0.15
+        Share of the rows of p and q to hold out for stopping. Auxiliaries are drawn or
+        mixed anew for them, and once in every pass over the other rows.
+    patience : int, default 10
+        How often the held-out loss may fail to fall before training stops; it is looked at
+        40 times in all.
+    average : float, default 0.99
+        Decay of the moving average of the weights.
+    clip : float, default 10
+        Largest norm of the gradient.
+    activation : str, default "SiLU"
+        Name of an activation in ``torch.nn``.
+    checkpoint : path, optional
+        File to write at every look and to go on from. A model is one run: leave it out where a
+        model is fitted several times, as in :func:`isthmus.compare`.
+    device : str, default "cpu"
+        Where to train, such as "cuda".
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.critics import MLP
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (500, 1)), rng.normal(1, 2, (500, 1))
+    >>> critic = MLP(width=16, steps=100)
+    >>> model = isthmus.MDRE(critic=critic, random_state=0).fit(*isthmus.stack(p, q))
+    >>> model.network_.report.held_out <= model.network_.start
+    True
+    """
+
+    def __init__(
+        self,
+        width: int = 64,
+        depth: int = 2,
+        *,
+        base: Any = "auto",
+        steps: int = 1500,
+        batch_size: int = 256,
+        lr: float = 3e-3,
+        weight_decay: float = 1e-4,
+        validation: float = 0.15,
+        patience: int = 10,
+        average: float = 0.99,
+        clip: float = 10.0,
+        activation: str = "SiLU",
+        checkpoint: str | os.PathLike[str] | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.width = width
+        self.depth = depth
+        self.base = base
+        self.steps = steps
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.average = average
+        self.clip = clip
+        self.activation = activation
+        self.checkpoint = checkpoint
+        self.device = device
+
+    def check(self) -> None:
+        """Refuse parameters that do not fit."""
+        super().check()
+        check_option(self.activation, "activation", activations())
+
+
+class Network(_Neural):
+    """Any ``torch.nn.Module`` as the critic of all classes.
+
+    The critics are h(x) = anchor(x) + base(x) + A f(x), where f is the module and the matrix A
+    is learned with it. It starts at zero, so that training starts from the anchors;
+    without anchors and base it starts as the identity.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Maps rows, a tensor of shape (n, d), to shape (n, K + 2), a column for p, q and
+        each auxiliary in this order. The columns of auxiliaries whose density is known are not
+        used. The module is copied, not changed.
+    inputs : {"columns", "coordinates"}, default "columns"
+        What it is given: the columns of the data, standardised, or what :class:`MLP` sees.
+    base, steps, batch_size, lr, weight_decay, validation, patience, average, clip
+        As of :class:`MLP`; the base is None by default.
+    checkpoint, device
+        As of :class:`MLP`.
+
+    Examples
+    --------
+    >>> import numpy as np, torch, isthmus
+    >>> from isthmus.critics import Network
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(0, 1, (500, 2)), rng.normal(1, 2, (500, 2)))
+    >>> module = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+    >>> model = isthmus.MDRE(critic=Network(module, steps=50), random_state=0).fit(X, y)
+    >>> model.predict_proba(X).shape
+    (1000, 3)
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        inputs: str = "columns",
+        *,
+        base: Any = None,
+        steps: int = 1500,
+        batch_size: int = 256,
+        lr: float = 3e-3,
+        weight_decay: float = 1e-4,
+        validation: float = 0.15,
+        patience: int = 10,
+        average: float = 0.99,
+        clip: float = 10.0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.module = module
+        self.inputs = inputs
+        self.base = base
+        self.steps = steps
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.average = average
+        self.clip = clip
+        self.checkpoint = checkpoint
+        self.device = device
+
+    def check(self) -> None:
+        """Refuse parameters that do not fit."""
+        super().check()
+        check_option(self.inputs, "inputs", ["columns", "coordinates"])
+        if not is_module(self.module):
+            raise ValueError(
+                f"module must be a torch.nn.Module; received a {type(self.module).__name__}."
+            )
+
+
+def activations() -> list[str]:
+    """Names of the activations of torch that need no arguments."""
+    from torch.nn.modules import activation
+
+    return [name for name in activation.__all__ if name not in _NOT_PLAIN]
+
+
+def is_module(critic: Any) -> bool:
+    """Whether an object is a ``torch.nn.Module``; torch is not imported for it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(critic, torch.nn.Module)
+
+
+def is_neural(critic: Any) -> bool:
+    """Whether a critic is a network, or stands for one."""
+    return isinstance(critic, _Neural) or is_module(critic) or critic == "mlp"
+
+
+def as_neural(critic: Any) -> Any:
+    """The neural critic that a name or a module stands for."""
+    if isinstance(critic, str):
+        return MLP()
+    return Network(critic) if is_module(critic) else critic

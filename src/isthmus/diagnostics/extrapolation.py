@@ -1,0 +1,136 @@
+"""Which rows lie outside both samples: there, a ratio is a guess."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from .._kept import KeptRows
+from .._typing import Array, IntArray
+from .check import Check, Verdict
+
+_ROWS = 2000
+_NEIGHBOURS = 5
+_CHUNK = 5000
+_FEW, _MANY = 0.02, 0.25
+
+
+class Neighbourhood:
+    r"""Where a sample has rows.
+
+    A row's distance to its five nearest rows of the sample is divided by how far these lie
+    from theirs, as in the local outlier factor (Breunig et al., 2000): sparse regions
+    have their own scale. Half of the rows are neighbours, the other half says which
+    values are usual. A row is outside if its value is larger than all of these: one of the
+    sample's own distribution is so with probability 1/(m + 1), m rows being in that half.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        The sample, at least four rows; at most 2000 are used.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> known = Neighbourhood(rng.normal(size=(500, 3)))
+    >>> known.outside(np.array([[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]]))
+    array([False,  True])
+    """
+
+    def __init__(self, rows: Array) -> None:
+        take = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
+        # Neighbours in the file may be alike; halves are taken in an order of chance.
+        rows = rows[take][np.random.default_rng(0).permutation(len(take))]
+        self.centre_, self._axes = rows.mean(axis=0), _whitening(rows)
+        white = (rows - self.centre_) @ self._axes
+        half = len(white) // 2
+        self._known = white[:half]
+        self._k = min(_NEIGHBOURS, half - 1)
+        self._index = NearestNeighbors(n_neighbors=self._k).fit(self._known)
+        near = self._index.kneighbors(n_neighbors=self._k)[0].mean(axis=1)
+        # Rows that occur many times have no distance to each other.
+        self._radius = np.maximum(near, 1e-6 * np.sqrt(white.shape[1]))
+        self.usual_ = self._score(white[half:])
+
+    def score(self, X: Array) -> Array:
+        """How far rows lie from the sample, in units of its own distances there, shape (n,)."""
+        out = np.empty(len(X))
+        for begin in range(0, len(X), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            out[part] = self._score((X[part] - self.centre_) @ self._axes)
+        return out
+
+    def outside(self, X: Array) -> Any:
+        """Whether each row lies farther away than any that is known to be of the sample."""
+        return self.score(X) > max(float(self.usual_.max()), 1.0)
+
+    def _score(self, white: Array) -> Array:
+        # A column that does not vary in the sample may put a row beyond all numbers.
+        distance, at = self._index.kneighbors(np.clip(white, -1e100, 1e100))
+        return np.asarray(distance.mean(axis=1) / self._radius[at].mean(axis=1))
+
+
+def _whitening(rows: Array) -> Array:
+    """Map to coordinates in which the sample is white; what does not vary becomes very far."""
+    unit = np.maximum(rows.std(axis=0), 1e-9 * np.abs(rows).max(axis=0))
+    unit = np.where(unit > 0, unit, 1e-300)
+    scaled = (rows - rows.mean(axis=0)) / unit
+    values, axes = np.linalg.eigh(scaled.T @ scaled / len(rows))
+    noise = min(rows.shape[1] / len(rows), 1.0)
+    return np.asarray((axes / np.sqrt(np.maximum(values, 0.0) + noise + 1e-9)) / unit[:, None])
+
+
+class Reach:
+    """The union of two samples.
+
+    Parameters
+    ----------
+    kept : KeptRows
+        Rows of p and of q.
+    """
+
+    def __init__(self, kept: KeptRows) -> None:
+        self._kept = kept
+
+    @cached_property
+    def _sides(self) -> list[Neighbourhood]:
+        return [Neighbourhood(np.nan_to_num(rows)) for rows in (self._kept.p, self._kept.q)]
+
+    def score(self, X: Array) -> Array:
+        """Distance of rows from the nearer sample; above one, they are outside both."""
+        each = [s.score(np.nan_to_num(X)) / max(float(s.usual_.max()), 1.0) for s in self._sides]
+        return np.minimum(*each)
+
+
+def check_extrapolation(score: Array) -> Check:
+    """Whether rows lie outside both samples.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        Distance of every row from the nearer sample; above one it is outside both.
+
+    Returns
+    -------
+    Check
+        Its value is the share of rows outside; ``details["outside"]`` has their places.
+
+    Examples
+    --------
+    >>> check_extrapolation(np.array([0.3, 0.8, 2.5, 0.9])).details["outside"]
+    [2]
+    """
+    outside: IntArray = np.flatnonzero(score > 1.0)
+    share = len(outside) / max(len(score), 1)
+    verdict: Verdict = "ok" if share <= _FEW else "warn" if share <= _MANY else "fail"
+    told = f"{len(outside)} of {len(score)} rows ({share:.0%}) lie outside both samples"
+    advice = {
+        "ok": f"{told}.",
+        "warn": f"{told}: the log-ratio there is a continuation; leave these rows out or distrust "
+        "them.",
+        "fail": f"{told}: what the log-ratio says of them is a guess by its family of functions.",
+    }[verdict]
+    return Check(share, verdict, advice, details={"outside": outside.tolist()})

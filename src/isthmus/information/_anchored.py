@@ -1,0 +1,153 @@
+"""The estimate: the simplest of several ratios that held-out pairs do not refuse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from .._random import Seeds
+from .._typing import Array
+from ._bent import BentRatio, bends
+from ._judge import Folds, Judged, judge
+from ._rows import Side
+from .copulas import GaussianRatio, StudentRatio, gaussian_information
+from .neighbours import NeighbourRatio, ksg_terms
+
+# A more complex ratio must gain by so many standard errors of the paired difference.
+MARGIN = 3.0
+# Neighbours are tried up to this number of columns in all, the t-copula up to that.
+_FEW, _MANY = 3, 120
+# Above so many nats no shuffled pair looks like a joint one, and masses cannot be judged.
+_CHASM = 4.0
+# Most canonical variates that are bent, and most folds to screen them on.
+_VARIATES = 6
+
+
+class _Independent:
+    """Independence: the ratio is one everywhere."""
+
+    name = "independent"
+
+    def fit(self, rows: Array) -> Self:
+        return self
+
+    def log_ratio(self, i: Array, j: Array) -> Array:
+        return np.zeros(len(i))
+
+
+@dataclass
+class Anchored:
+    """What was found.
+
+    Attributes
+    ----------
+    value, std_error : float
+    judged : Judged
+        The chosen ratio at held-out pairs.
+    trials : list of Judged
+        All ratios, in the order in which they were tried.
+    """
+
+    value: float
+    std_error: float
+    judged: Judged
+    trials: list[Judged] = field(default_factory=list)
+
+
+def estimate(
+    x: Side,
+    y: Side,
+    seeds: Seeds,
+    n_folds: int,
+    *,
+    residual: bool | str = False,
+    verbose: int = 0,
+) -> Anchored:
+    """Estimate the mutual information of two sides.
+
+    Parameters
+    ----------
+    x, y : Side
+    seeds : Seeds
+    n_folds : int
+    """
+    folds = Folds.split(len(x), n_folds, seeds("folds"))
+    rng = seeds("shuffles")
+    trials: list[Judged] = []
+
+    def tried(ratio: Any, name: str | None = None, **how: Any) -> Judged:
+        judged = judge(ratio, folds, rng, **how)
+        judged.name = name or judged.name
+        trials.append(judged)
+        return judged
+
+    best = tried(_Independent())
+    scores = tried(GaussianRatio(x.scores, y.scores))
+    raw = tried(GaussianRatio(x.raw, y.raw), "gaussian, raw")
+    best = scores if scores.beats(best, MARGIN) else best
+    best = raw if raw.beats(best, MARGIN) else best
+    if x.width + y.width <= _MANY:
+        student = tried(StudentRatio(x, y))
+        best = student if student.beats(best, MARGIN) else best
+    if x.width + y.width <= _FEW:
+        near = tried(NeighbourRatio(x.scores, y.scores), inside=False)
+        best = near if near.beats(best, MARGIN) else best
+    if max(x.width, y.width) > 1 and best.score < _CHASM:
+        left, right = (x.raw, y.raw) if raw.score > scores.score else (x.scores, y.scores)
+        bent = _bent(left, right, folds, seeds)
+        if bent is not None:
+            trials.append(bent)
+            best = bent if bent.beats(best, MARGIN) else best
+    value, error = _value(best, x, y)
+    return Anchored(value, error, best, trials)
+
+
+def _bent(x: Array, y: Array, folds: Folds, seeds: Seeds) -> Judged | None:
+    """The best set of features and number of variates, by the first fold; then all folds."""
+    best: tuple[float, BentRatio, int] | None = None
+    for bend in bends(x.shape[1], y.shape[1], folds.n):
+        ratio = BentRatio(x, y, bend, _VARIATES)
+        ratio.fit(folds.others(0))
+        for k in range(1, ratio.most + 1):
+            ratio.use(k)
+            score = judge(_Fitted(ratio), folds, seeds("screen"), which=[0], inside=False).score
+            if best is None or score > best[0]:
+                best = score, ratio, k
+    if best is None:
+        return None
+    _, ratio, k = best
+    ratio.use(k)
+    judged = judge(ratio, folds, seeds("bent"))
+    judged.settings = {**vars(ratio.bend), "variates": k}
+    return judged
+
+
+class _Fitted:
+    """A ratio that keeps its fit."""
+
+    def __init__(self, ratio: Any) -> None:
+        self.name, self.log_ratio = ratio.name, ratio.log_ratio
+
+    def fit(self, rows: Array) -> Self:
+        return self
+
+
+def _value(best: Judged, x: Side, y: Side) -> tuple[float, float]:
+    """The estimate by the chosen ratio, and its standard error."""
+    n = len(x)
+    if best.name in ("independent", "gaussian"):
+        return gaussian_information(x.scores, y.scores)
+    if best.name == "gaussian, raw":
+        return gaussian_information(x.raw, y.raw)
+    if best.name == "neighbours":
+        near = ksg_terms(x.scores, y.scores, k=3)
+        far = ksg_terms(x.scores, y.scores, k=12).mean()
+        value = float(near.mean())
+        return value, float(np.hypot(near.std() / np.sqrt(n), value - far))
+    # On fitted rows a ratio is too good by as much as it is too bad on others.
+    outside, inside = best.bound, float(np.mean(best.inside))
+    noise = float(np.nanstd(best.joint)) / np.sqrt(n)
+    error = np.sqrt(noise**2 + best.mass_error**2 + (0.5 * (inside - outside)) ** 2)
+    return 0.5 * (outside + inside), float(error)

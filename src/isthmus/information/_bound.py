@@ -1,0 +1,36 @@
+"""A lower bound of the information that holds whatever the fitted ratio is worth."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..functionals.confidence import kl_lower_bound
+from ._judge import Judged
+
+
+def lower_bound(judged: Judged | None, value: float, std_error: float, level: float) -> float:
+    """One-sided bound by Donsker and Varadhan on held-out pairs, at least 0.
+
+    Parameters
+    ----------
+    judged : Judged or None
+        The ratio at held-out joint and shuffled pairs. Without one the bound is that of the
+        normal interval, which takes the model at its word.
+    value, std_error : float
+        The estimate, for that case.
+    level : float
+    """
+    if judged is None or not np.isfinite(judged.shuffled).all():
+        return float(max(value - float(ndtri(level)) * std_error, 0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return kl_lower_bound(judged.joint, judged.shuffled, level=level).low
+        except UserWarning:
+            # Too few shuffled pairs look like joint ones for a normal approximation.
+            return kl_lower_bound(
+                judged.joint, judged.shuffled, level=level, method="bernstein"
+            ).low

@@ -1,0 +1,89 @@
+"""Mutual information from nearest neighbours: the estimator of Kraskov, Stögbauer & Grassberger."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import digamma
+
+from .._typing import Array
+
+
+def ksg_terms(x: Array, y: Array, k: int = 3) -> Array:
+    r"""Terms whose mean is the first estimator of Kraskov et al., shape (n,).
+
+    .. math:: \psi(k) + \psi(n) - \psi(n_x + 1) - \psi(n_y + 1)
+
+    with the numbers of rows nearer, in x and in y, than the k-th neighbour in the joint
+    space by the maximum norm.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, d)
+    k : int
+        Number of neighbours; fewer have less bias and more noise.
+
+    References
+    ----------
+    Kraskov, Stögbauer & Grassberger (2004), Phys. Rev. E 69, 066138.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(2000, 1))
+    >>> y = x + rng.normal(size=(2000, 1))
+    >>> round(float(ksg_terms(x, y).mean()), 1)  # the truth is 0.35
+    0.4
+    """
+    n = len(x)
+    joint = np.hstack([x, y])
+    distance = cKDTree(joint).query(joint, k + 1, p=np.inf)[0][:, -1]
+    terms = digamma(k) + digamma(n) * np.ones(n)
+    # Strictly nearer; a row counts itself, which is the one that is added.
+    radius = np.nextafter(distance, 0.0)
+    for side in (x, y):
+        count = cKDTree(side).query_ball_point(side, radius, p=np.inf, return_length=True)
+        terms -= digamma(np.maximum(count, 1))
+    return np.asarray(terms)
+
+
+class NeighbourRatio:
+    """Log-ratio at any pair, from the neighbours among the fitted rows.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, d)
+        Coordinates of all rows.
+    k : int
+        Number of neighbours.
+    """
+
+    name = "neighbours"
+
+    def __init__(self, x: Array, y: Array, k: int = 20) -> None:
+        self.x, self.y, self.k = x, y, k
+
+    def fit(self, rows: Array) -> Self:
+        """Fit to the pairs of these rows."""
+        self.n = len(rows)
+        self.trees = (
+            cKDTree(np.hstack([self.x[rows], self.y[rows]])),
+            cKDTree(self.x[rows]),
+            cKDTree(self.y[rows]),
+        )
+        return self
+
+    def log_ratio(self, i: Array, j: Array) -> Array:
+        """Log-ratio at pairs of row i of x and row j of y, which were not fitted."""
+        both, left, right = self.trees
+        k = min(self.k, self.n)
+        x, y = self.x[i], self.y[j]
+        radius = both.query(np.hstack([x, y]), [k], p=np.inf)[0][:, 0]
+        out = np.full(len(x), digamma(k) + np.log(self.n))
+        for tree, side in ((left, x), (right, y)):
+            count = tree.query_ball_point(side, radius, p=np.inf, return_length=True)
+            out -= np.log(np.maximum(count, 1))
+        return out

@@ -1,0 +1,46 @@
+"""The form in which a mutual information is returned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..functionals.estimate import Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class Information(Estimate):
+    """A mutual information in nats, with what it rests on.
+
+    Parameters
+    ----------
+    value, std_error, low, high, level, method
+        As of :class:`isthmus.functionals.Estimate`. The value is not clipped at zero: noise
+        around a small information is as often negative as positive.
+    lower_bound : float
+        One-sided: the information is at least so large, with probability ``level``,
+        however bad the fitted ratio is. From pairs that the ratio has not seen.
+    n_rows : int
+        Number of rows used.
+    trials : tuple of dict
+        The ratios that were tried, with the mean log-ratio of held-out rows.
+    notes : tuple of str
+        What to know about this number.
+
+    Examples
+    --------
+    >>> from isthmus.information import Information
+    >>> i = Information(0.51, 0.01, 0.49, 0.53, lower_bound=0.48, n_rows=2000)
+    >>> print(i)
+    0.510 ± 0.010 (95 % interval 0.490 to 0.530)
+    """
+
+    lower_bound: float = 0.0
+    n_rows: int = 0
+    trials: tuple[dict[str, Any], ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bits(self) -> float:
+        """The value in bits."""
+        return self.value / 0.6931471805599453

@@ -1,0 +1,22 @@
+"""Pairs of images: critics g(u)' W f(v) whose encoders learn to represent what they see.
+
+Needs torch, which is imported when something is fitted.
+"""
+
+from .encoders import PUBLISHED, residual_encoder
+from .estimator import SeparableRatio
+from .mixing import CellMixing
+from .probe import linear_probe
+from .sources import Batch, OmniglotSource, PairArrays, Source
+
+__all__ = [
+    "PUBLISHED",
+    "Batch",
+    "CellMixing",
+    "OmniglotSource",
+    "PairArrays",
+    "SeparableRatio",
+    "Source",
+    "linear_probe",
+    "residual_encoder",
+]

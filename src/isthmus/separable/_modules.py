@@ -1,0 +1,125 @@
+"""The modules of torch. Imported where they are made, so that the package does without torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+# An optimiser's step of one size fits encoders and weights, if these are in such units.
+UNIT, START = 0.2, 0.03
+
+
+class Residual(nn.Module):
+    """x + convolution(relu(convolution(relu(x)))), which starts as x.
+
+    Parameters
+    ----------
+    before, after : int
+        Channels of input and output.
+    stride : int
+        Step of the first convolution.
+    """
+
+    def __init__(self, before: int, after: int, stride: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(before, after, 3, stride, 1)
+        self.second = nn.Conv2d(after, after, 3, 1, 1)
+        nn.init.zeros_(self.second.weight)
+        nn.init.zeros_(self.second.bias)
+        same = before == after and stride == 1
+        self.skip = nn.Identity() if same else nn.Conv2d(before, after, 1, stride)
+
+    def forward(self, x: Any) -> Any:
+        """Output of shape (n, after, height / stride, width / stride)."""
+        inner = self.first(nn.functional.relu(x))
+        return self.skip(x) + self.second(nn.functional.relu(inner))
+
+
+class SeparableCritic(nn.Module):
+    """h_k(u, v) = g(u)' W_k f(v) + b_k for every k.
+
+    Parameters
+    ----------
+    g, f : torch.nn.Module
+        Encoders of images, or of cells of images if ``d`` is more than one. They may be the same.
+    embedding : int
+        Numbers in an embedding of g and of f.
+    attention : Tensor of shape (n, d)
+        What W_k starts from: a rotation for each of the d cells that are encoded one by one,
+        times this. A critic begins with the cells that tell its class from others, and
+        encoders learn from the first step on.
+    full : bool
+        Whether every cell of u meets every cell of v, or its own alone.
+    """
+
+    def __init__(self, g: Any, f: Any, embedding: int, attention: Any, full: bool = True) -> None:
+        super().__init__()
+        n, d = attention.shape
+        self.g, self.f, self.d, self.embedding, self.full = g, f, d, embedding, full
+        rotation = torch.linalg.qr(torch.randn(embedding, embedding))[0]
+        blocks = START / UNIT * attention.float()[:, :, None, None] * rotation
+        self.scaled = nn.Parameter(_spread(blocks) if full else blocks)
+        self.bias = nn.Parameter(torch.zeros(n))
+
+    @property
+    def weight(self) -> Any:
+        """W, shape (n, d * embedding, d * embedding)."""
+        return UNIT * (self.scaled if self.full else _spread(self.scaled))
+
+    def project(self, u: Any) -> Any:
+        """g(u)' W_k by cells of v, shape (n, d, rows, embedding), of shape (rows, d * embedding)."""
+        rows, n = len(u), len(self.scaled)
+        if self.full:
+            out = torch.matmul(u, UNIT * self.scaled)
+            return out.view(n, rows, self.d, self.embedding).transpose(1, 2)
+        cells = u.view(rows, self.d, self.embedding).transpose(0, 1)
+        return torch.matmul(cells, UNIT * self.scaled)
+
+    def pieces(self, u: Any, v: Any, groups: int) -> tuple[Any, Any]:
+        """Scores of pairs within groups of rows, cell of v by cell.
+
+        Parameters
+        ----------
+        u, v : Tensor of shape (rows, d * embedding)
+            Embeddings of pairs.
+        groups : int
+            Rows are cut into as many groups; only rows of a group are paired.
+
+        Returns
+        -------
+        own : Tensor of shape (n, d, rows)
+            Of u_i with the cells of its own v_i. Their sum over d is h_k without b_k.
+        other : Tensor of shape (n, d, rows, rows / groups - 1)
+            Of u_i with the cells of the other v_j of its group.
+        """
+        rows, m = len(u), len(u) // groups
+        projected = self.project(u).unflatten(2, (groups, m))
+        partners = v.view(groups, m, self.d, self.embedding)
+        scores = torch.matmul(projected, partners.permute(2, 0, 3, 1))
+        own = scores.diagonal(dim1=-2, dim2=-1).flatten(2)
+        return own, off_diagonal(scores).reshape(*own.shape[:2], rows, m - 1)
+
+
+def _spread(blocks: Any) -> Any:
+    """Matrices with blocks of shape (n, d, e, e) on their diagonals, shape (n, d * e, d * e)."""
+    n, d, e, _ = blocks.shape
+    whole = torch.einsum("ndxy,dc->ndxcy", blocks, torch.eye(d, dtype=blocks.dtype))
+    return whole.reshape(n, d * e, d * e)
+
+
+def off_diagonal(square: Any) -> Any:
+    """Of matrices of shape (..., m, m) what is off the diagonal, shape (..., m, m - 1).
+
+    Examples
+    --------
+    >>> import torch
+    >>> off_diagonal(torch.arange(9).view(3, 3)).tolist()
+    [[1, 2], [3, 5], [6, 7]]
+    """
+    m = square.shape[-1]
+    flat = square.flatten(-2)[..., 1:]
+    # In rows of m + 1 that begin behind the first, the diagonal is the last column.
+    cut = flat.unflatten(-1, (m - 1, m + 1))[..., :-1] if m > 1 else flat
+    return cut.flatten(-2).unflatten(-1, (m, m - 1)) if m > 1 else square[..., :0]

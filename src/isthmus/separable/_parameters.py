@@ -1,0 +1,103 @@
+"""The parameters of SeparableRatio: what is refused, and the networks and training they ask for."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+from .._typing import Array
+from .._validation import check_flag, check_number, check_option
+from ..neural import parameters
+from ..neural._torch import require_torch
+from ..neural.training import Training
+from ._images import check_grid
+from ._rows import Inputs
+from .encoders import residual_encoder, whiten
+from .losses import METHODS
+from .mixing import MIXINGS
+from .sources import join_cells
+
+IMAGES = 1024
+"""Images that are encoded together."""
+
+
+def is_cellwise(estimator: Any) -> bool:
+    """Whether its encoders see one cell at a time."""
+    if isinstance(estimator.encoder, str):
+        return bool(estimator.encoder == "cells")
+    return bool(estimator.by_cell)
+
+
+def training_of(estimator: Any) -> Training:
+    """How to train, with 20 looks at the held-out loss."""
+    return replace(parameters.training_of(estimator), checkpoint=estimator.checkpoint)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters that do not fit."""
+    require_torch("SeparableRatio")
+    check_option(estimator.method, "method", METHODS)
+    check_option(estimator.mixing, "mixing", MIXINGS)
+    check_option(estimator.pool, "pool", ("flat", "mean"))
+    check_grid(estimator.grid)
+    encoder = estimator.encoder
+    modules = encoder if isinstance(encoder, (tuple, list)) else (encoder,) * 2
+    if isinstance(encoder, str):
+        check_option(encoder, "encoder", ("cells", "whole"))
+    elif len(modules) != 2 or not all(hasattr(each, "parameters") for each in modules):
+        raise ValueError(
+            "encoder must be 'cells', 'whole', a torch module or a pair of them; received "
+            f"{encoder!r}."
+        )
+    for name in ("by_cell", "one_encoder"):
+        check_flag(getattr(estimator, name), name)
+    for name in ("channels", "strides"):
+        given = getattr(estimator, name)
+        if not isinstance(given, (tuple, list)) or len(given) != 3:
+            raise ValueError(f"{name} must be three integers; received {given!r}.")
+        for each in given:
+            check_number(each, name, low=1, integer=True)
+    check_number(estimator.embedding, "embedding", low=1, integer=True)
+    check_number(estimator.batch_size, "batch_size", low=2, integer=True)
+    check_number(estimator.group, "group", low=2, integer=True)
+    check_number(estimator.validation, "validation", low=0, high=1, open_high=True)
+    training_of(estimator).check()
+
+
+def make_critic(estimator: Any, batch: Any, inputs: Inputs, attention: Array) -> Any:
+    """The critic, untrained; its new encoders are white on the images of a batch."""
+    torch = require_torch("SeparableRatio")
+    from ._modules import SeparableCritic
+
+    given = estimator.encoder
+    if isinstance(given, str):
+        how: dict[str, Any] = {"channels": estimator.channels, "in_channels": batch.u.shape[1]}
+        how |= {"strides": estimator.strides, "pool": estimator.pool}
+        g = residual_encoder(estimator.embedding, **how)
+        f = g if estimator.one_encoder else residual_encoder(estimator.embedding, **how)
+        fresh = True
+    else:
+        g, f = copy.deepcopy(given if isinstance(given, (tuple, list)) else (given, given))
+        fresh = False
+        # A module that is given once makes two encoders, unless one is asked for.
+        f = g if estimator.one_encoder else copy.deepcopy(f)
+    if is_cellwise(estimator):
+        shown = [batch.u[:IMAGES], batch.v[:IMAGES]]
+    else:
+        cells = (x[at[:IMAGES]] for x, at in ((batch.u, batch.at_u), (batch.v, batch.at_v)))
+        shown = [join_cells(each, estimator.grid) for each in cells]
+    if fresh:
+        for encoder, images in zip((g, f), shown, strict=True):
+            whiten(encoder, inputs(images))
+    with torch.no_grad():
+        sizes = [tuple(e(inputs(x)).shape) for e, x in zip((g, f), shown, strict=True)]
+    # What encoders make of images says how large embeddings are.
+    if sizes[0][1:] != sizes[1][1:] or len(sizes[0]) != 2 or sizes[0][0] != len(shown[0]):
+        raise ValueError(
+            "encoder must be of modules that give embeddings of one shape (n, size); received "
+            f"{sizes[0]} and {sizes[1]} for {len(shown[0])} and {len(shown[1])} images."
+        )
+    if not is_cellwise(estimator):
+        attention = attention.mean(axis=1, keepdims=True)
+    return SeparableCritic(g, f, sizes[0][1], torch.from_numpy(attention))

@@ -1,0 +1,370 @@
+"""The separable critic as an estimator: pairs of images in, log-ratios and embeddings out."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._estimator import chunks
+from .._random import Seeds
+from .._typing import Array, RandomState
+from ..functionals import Estimate
+from ..neural._torch import require_torch, seeded
+from ..neural.training import train
+from ._images import as_cells
+from ._parameters import IMAGES, check_parameters, is_cellwise, make_critic, training_of
+from ._rows import CellRows, Inputs, WholeRows
+from .losses import Method, capped
+from .mixing import CellMixing
+from .sources import PairArrays, Source, join_cells
+
+# Batches of held-out pairs at every look, and partners that InfoNCE keeps.
+_HELD, _REFERENCES = 4, 1024
+
+
+class SeparableRatio(BaseEstimator):
+    """Estimate log p(u, v) / p(u) p(v) of pairs of images, and learn to represent them.
+
+    Every class k has a critic that is separable,
+
+        h_k(u, v) = g(u)' W_k f(v) + b_k,
+
+    with encoders g and f that all classes share. MDRE tells the classes apart: pairs (p), pairs
+    of which u and v have nothing to do with each other (q), and pairs with some of the cells of v
+    exchanged (the auxiliaries, see :class:`CellMixing`). With equally frequent classes
+    log p/q = h_p - h_q, and its mean over pairs is the mutual information I(u, v).
+
+    In a batch u_i and v_j of two pairs are a draw of q. That holds for independent pairs,
+    whatever u and v are; pairs of one time series, for instance, are not independent.
+
+    Srivastava et al., "Estimating the Density Ratio between Distributions with High Discrepancy
+    using Multinomial Logistic Regression", TMLR 2023, Section 4.3.
+
+    Parameters
+    ----------
+    method : {"mdre", "tre", "single", "infonce"}, default "mdre"
+        What the critics learn: to tell all classes apart; to tell neighbours apart (TRE); to
+        tell p from q (the single ratio); or to find the partner of u among those of its
+        group (InfoNCE, which never exceeds log ``group``).
+    grid : tuple of two int, default (1, 1)
+        Rows and columns of the grid of cells in every image. With one cell there is no
+        auxiliary.
+    mixing : {"nested", "count", "cells", "merged"}, default "nested"
+        The auxiliaries of MDRE and TRE; see :class:`CellMixing`.
+    encoder : {"cells", "whole"}, module or pair of modules, default "cells"
+        One residual network for all cells, whose embeddings are put side by side; or one
+        for the whole image, as in the paper, which costs many times as much. Modules
+        g and f of torch take tensors of shape (n, channels, height, width) and return
+        embeddings of shape (n, size). They are copied, and trained from where they are.
+    by_cell : bool, default False
+        Whether modules that are given encode cells rather than whole images.
+    one_encoder : bool, default False
+        Use g for f too.
+    embedding : int, default 32
+        Numbers in the embedding of a cell, or of the whole.
+    channels : tuple of three int, default (16, 32, 64)
+        Channels of the stages of the residual networks; the paper has (32, 64, 64).
+    pool : {"flat", "mean"}, default "flat"
+        As of :func:`residual_encoder`; the paper has "mean".
+    strides : tuple of three int, default (2, 2, 1)
+        As of :func:`residual_encoder`.
+    steps : int, default 2000
+        Largest number of training steps.
+    batch_size : int, default 256
+        Pairs in a batch.
+    group : int, default 32
+        Pairs of a batch that are paired with one another: each gives ``group - 1`` rows of
+        q and of every auxiliary.
+    lr : float, default 3e-3
+        Learning rate.
+    weight_decay : float, default 1e-4
+    validation : float, default 0.15
+        Share of the pairs to hold out, whose loss decides when to stop.
+    patience : int, default 20
+        How often the held-out loss may fail to fall before training stops; it is looked at 20
+        times in all.
+    checkpoint : path, optional
+        File to go on from; see :class:`isthmus.neural.Training`.
+    random_state : int, Generator, RandomState or None, default None
+        Seeds networks, pairs held out and batches.
+    verbose : int, default 0
+        Print loss, mutual information and accuracies at every look if positive.
+
+    Attributes
+    ----------
+    training_ : Trained
+        How training went. Its history has the held-out loss, the mutual information of
+        held-out pairs and the accuracy on every class at every look.
+    critic_ : torch.nn.Module
+        Encoders g and f, ``weight`` W of shape (classes, size, size) and ``bias`` b.
+    matrix_, bias_ : ndarray of shape (size, size), float
+        log p/q = g(u)' matrix_ f(v) + bias_, but for InfoNCE's partition.
+    n_iter_ : int
+        Number of steps.
+
+    Examples
+    --------
+    >>> from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets
+    >>> from isthmus.separable import SeparableRatio
+    >>> problem = SpatialMultiOmniglot.largest(drawn_alphabets([3, 2], rng=1), 4)
+    >>> u, v, *_ = problem.sample(400, rng=0)
+    >>> model = SeparableRatio(
+    ...     grid=(2, 2), channels=(4, 4, 4), embedding=4, steps=20, batch_size=64, random_state=0
+    ... ).fit(u, v)
+    >>> model.embed(u[:5]).shape, model.log_ratio(u[:5], v[:5]).shape
+    ((5, 16), (5,))
+    """
+
+    def __init__(
+        self,
+        method: str = "mdre",
+        *,
+        grid: tuple[int, int] = (1, 1),
+        mixing: str = "nested",
+        encoder: Any = "cells",
+        by_cell: bool = False,
+        one_encoder: bool = False,
+        embedding: int = 32,
+        channels: tuple[int, int, int] = (16, 32, 64),
+        pool: str = "flat",
+        strides: tuple[int, int, int] = (2, 2, 1),
+        steps: int = 2000,
+        batch_size: int = 256,
+        group: int = 32,
+        lr: float = 3e-3,
+        weight_decay: float = 1e-4,
+        validation: float = 0.15,
+        patience: int = 20,
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.grid = grid
+        self.mixing = mixing
+        self.encoder = encoder
+        self.by_cell = by_cell
+        self.one_encoder = one_encoder
+        self.embedding = embedding
+        self.channels = channels
+        self.pool = pool
+        self.strides = strides
+        self.steps = steps
+        self.batch_size = batch_size
+        self.group = group
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.validation = validation
+        self.patience = patience
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, u: Any, v: Any) -> Self:
+        """Fit to pairs: image i of u belongs to image i of v.
+
+        Parameters
+        ----------
+        u, v : array-like of shape (n, height, width) or (n, channels, height, width)
+            Numbers of any kind; bytes stay bytes. A batch with equal pairs in it takes them for
+            independent ones: leave copies out.
+
+        Returns
+        -------
+        self
+        """
+        torch = require_torch("SeparableRatio")
+        check_parameters(self)
+        cells = [torch.from_numpy(as_cells(x, self.grid, name)) for x, name in ((u, "u"), (v, "v"))]
+        n = len(cells[0])
+        if len(cells[1]) != n or n < 4:
+            raise ValueError(
+                "u and v must have the same number of images, at least 4; received "
+                f"{n} and {len(cells[1])}."
+            )
+        out = round(self.validation * n)
+        order = Seeds(self.random_state)("held out").permutation(n)
+        kept, held = torch.from_numpy(order[out:].copy()), torch.from_numpy(order[:out].copy())
+        source = PairArrays(*(x[kept] for x in cells))
+        # Fewer than two pairs have no draw of q.
+        return self.fit_source(source, PairArrays(*(x[held] for x in cells)) if out > 1 else None)
+
+    def fit_source(self, source: Source, held_out: Source | None = None) -> Self:
+        """Fit to pairs that are drawn without end.
+
+        Parameters
+        ----------
+        source : Source
+            Of pairs to train on, such as :class:`OmniglotSource`.
+        held_out : Source, optional
+            Of pairs whose loss decides when to stop.
+
+        Returns
+        -------
+        self
+        """
+        torch = require_torch("SeparableRatio")
+        check_parameters(self)
+        if source.d != math.prod(self.grid):
+            raise ValueError(
+                f"grid must have as many cells as the pairs of the source, {source.d}; received "
+                f"{tuple(self.grid)}."
+            )
+        seeds = Seeds(self.random_state)
+        mixing = CellMixing(self.mixing, source.d)
+        method = Method(self.method, mixing.n_classes)
+        with seeded(seeds("networks")) as generator:
+            batch = source.draw(self.batch_size, generator)
+            inputs = Inputs(torch.cat([batch.u, batch.v]))
+            critic = make_critic(self, batch, inputs, method.attention(mixing.unmixed))
+        self.inputs_, self.critic_, self._method = inputs, critic, method
+        rows: Any = CellRows(critic, mixing, inputs, self.group)
+        if not is_cellwise(self):
+            rows = WholeRows(critic, mixing, inputs, self.group, tuple(self.grid))
+
+        def values(origin: Source, generator: Any) -> Any:
+            return rows.values(origin.draw(self.batch_size, generator), method.uses, generator)
+
+        def loss(generator: Any) -> Any:
+            return method.loss(values(source, generator))
+
+        fixed = int(seeds("held-out batches").integers(2**62))
+        looked: dict[str, float] = {}
+
+        def held_out_loss() -> float:
+            # The same batches at every look.
+            generator = torch.Generator().manual_seed(fixed)
+            assert held_out is not None
+            total = 0.0
+            for _ in range(_HELD):
+                now = values(held_out, generator)
+                total += float(method.loss(now)) / _HELD
+            own = now[0][:, :, None] if self.method != "infonce" else None
+            looked.clear()
+            looked["mi"] = (
+                float(torch.tensordot(torch.from_numpy(method.contrast).float(), own, 1).mean())
+                if own is not None
+                else math.log(min(self.group, now[0].shape[1])) - total
+            )
+            looked.update(method.accuracy(now))
+            return total
+
+        self.training_ = train(
+            critic,
+            loss,
+            rng=seeds("training"),
+            held_out=None if held_out is None else held_out_loss,
+            settings=training_of(self),
+            watch=None if held_out is None else lambda: dict(looked),
+            progress=self._printed(looked) if self.verbose else None,
+        )
+        self.n_iter_ = self.training_.steps
+        self._finish(source, rows, seeds)
+        return self
+
+    def _finish(self, source: Source, rows: Any, seeds: Seeds) -> None:
+        """What predictions need, in double precision."""
+        torch = require_torch("SeparableRatio")
+        with torch.no_grad(), seeded(seeds("references")) as generator:
+            contrast = torch.from_numpy(self._method.contrast)
+            weight = self.critic_.weight.double()
+            self.matrix_ = torch.tensordot(contrast, weight, 1).numpy()
+            self.bias_ = float(contrast @ self.critic_.bias.double())
+            if self.method == "infonce":
+                # Other partners than those of the rows to come; as many as log K needs.
+                found: list[Any] = []
+                while sum(map(len, found)) < max(_REFERENCES, self.group) and len(found) < 64:
+                    found.append(rows.embed(source.draw(self.batch_size, generator))[1])
+                self.references_ = torch.cat(found).double().numpy()
+
+    def _printed(self, looked: dict[str, float]) -> Any:
+        def show(done: int, total: int, what: str) -> None:
+            more = "".join(f", {name} {value:.3f}" for name, value in looked.items())
+            print(f"SeparableRatio: step {done} of {total}, {what}{more}", flush=True)
+
+        return show
+
+    def log_ratio(self, u: Any, v: Any) -> Array:
+        """Log p(u, v) / p(u) p(v) of pairs of images, shape (n,)."""
+        return self.log_ratio_embedded(self.embed(u), self.embed_partner(v))
+
+    def log_ratio_embedded(self, u: Array, v: Array) -> Array:
+        """The same of pairs of embeddings, each of shape (n, size)."""
+        check_is_fitted(self)
+        torch = require_torch("SeparableRatio")
+        if np.shape(u) != np.shape(v):
+            raise ValueError(
+                f"u and v must be as many; received {np.shape(u)[0]} and {np.shape(v)[0]}."
+            )
+        out = np.empty(len(u))
+        for part in chunks(len(u), 4096):
+            projected = np.asarray(u[part], dtype=np.float64) @ self.matrix_
+            out[part] = np.einsum("ij,ij->i", projected, v[part]) + self.bias_
+            if self.method == "infonce":
+                others = torch.from_numpy(projected @ self.references_.T + self.bias_)
+                out[part] = capped(torch.from_numpy(out[part].copy()), others, self.group).numpy()
+        return out
+
+    def embed(self, u: Any) -> Array:
+        """Embeddings g(u) of images, shape (n, size), size being embedding times cells."""
+        check_is_fitted(self)
+        return self._embed(u, self.critic_.g, "u")
+
+    def embed_partner(self, v: Any) -> Array:
+        """Embeddings f(v) of images, shape (n, size)."""
+        check_is_fitted(self)
+        return self._embed(v, self.critic_.f, "v")
+
+    def embed_cells(self, images: Any, *, partner: bool = False) -> Array:
+        """Embeddings by g, or by f for ``partner``, of cells, shape (n, embedding)."""
+        check_is_fitted(self)
+        if not is_cellwise(self):
+            raise ValueError("encoder must work cell by cell to embed cells; it does not.")
+        cells = as_cells(images, (1, 1), "images")[:, 0]
+        return self._encoded(cells, self.critic_.f if partner else self.critic_.g)
+
+    def _embed(self, images: Any, encoder: Any, name: str) -> Array:
+        cells = as_cells(images, self.grid, name)
+        if is_cellwise(self):
+            return self._encoded(cells.reshape(-1, *cells.shape[2:]), encoder).reshape(
+                len(cells), -1
+            )
+        torch = require_torch("SeparableRatio")
+        return self._encoded(join_cells(torch.from_numpy(cells), self.grid).numpy(), encoder)
+
+    def _encoded(self, images: np.ndarray, encoder: Any) -> Array:
+        torch = require_torch("SeparableRatio")
+        out = []
+        with torch.no_grad():
+            for part in chunks(len(images), IMAGES):
+                now = torch.from_numpy(np.ascontiguousarray(images[part]))
+                out.append(encoder(self.inputs_(now)).double().numpy())
+        return np.concatenate(out)
+
+    def mutual_information(self, u: Any, v: Any, *, level: float = 0.95) -> Estimate:
+        """Mutual information by pairs that the fit has not seen, with an interval.
+
+        Parameters
+        ----------
+        u, v : array-like
+            Images, as in :meth:`fit`.
+        level : float
+            Of the interval, which is that of a mean over independent pairs for the critic as
+            it is: it does not know the critic's own error.
+
+        Returns
+        -------
+        Estimate
+        """
+        return mean_estimate(self.log_ratio(u, v), level)
+
+
+def mean_estimate(values: Array, level: float = 0.95) -> Estimate:
+    """Mean of values with its normal interval."""
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    return Estimate.from_std_error(float(np.mean(values)), error, level=level)

@@ -1,0 +1,169 @@
+"""Where batches of pairs come from: arrays of images, or grids composed of few drawings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._validation import check_number
+from ..neural._torch import require_torch
+from ..problems.omniglot import SpatialMultiOmniglot
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs of grids, as cells and where they stand.
+
+    Attributes
+    ----------
+    u, v : Tensor of shape (m, channels, height, width)
+        Images of cells, each once.
+    at_u, at_v : Tensor of shape (n, d)
+        For every pair and cell the place of its image in u and in v.
+    """
+
+    u: Any
+    v: Any
+    at_u: Any
+    at_v: Any
+
+
+class Source(Protocol):
+    """Draws batches of independent pairs."""
+
+    d: int
+    """Number of cells."""
+
+    def draw(self, n: int, generator: Any) -> Batch:
+        """Draw n pairs, by a ``torch.Generator`` and nothing else that is random."""
+        ...
+
+
+class PairArrays:
+    """Batches of given pairs.
+
+    Parameters
+    ----------
+    u, v : Tensor of shape (n, d, channels, height, width)
+        Cells of the grids; row i of u belongs to row i of v.
+    """
+
+    def __init__(self, u: Any, v: Any) -> None:
+        self.u, self.v = u, v
+        self.d = u.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+    def draw(self, n: int, generator: Any) -> Batch:
+        """Draw n pairs, or all if there are fewer; none twice.
+
+        A pair that came up twice would stand among the samples of q as its own partner.
+        """
+        torch = require_torch("training")
+        rows = torch.randperm(len(self), generator=generator)[:n]
+        at = torch.arange(len(rows) * self.d).view(-1, self.d)
+        return Batch(self.u[rows].flatten(0, 1), self.v[rows].flatten(0, 1), at, at)
+
+
+class OmniglotSource:
+    """Many pairs of SpatialMultiOmniglot that are composed of few drawings.
+
+    For u and, apart from that, for v some drawings of every character are chosen. Pairs draw
+    their characters, and of each character one of the chosen drawings. Whatever the number of
+    pairs, only the chosen drawings have to be encoded. A pair has the distribution of the
+    problem, and so have u_i and v_j of two pairs: they are independent, since their
+    characters are and since the drawings of u are chosen apart from those of v.
+
+    Parameters
+    ----------
+    problem : SpatialMultiOmniglot
+    per_character : int, default 2
+        Drawings to choose of each character.
+    shift : int, default 0
+        Move every drawing by up to so many pixels, for the encoder to learn that it does
+        not matter where a character stands.
+    """
+
+    def __init__(
+        self, problem: SpatialMultiOmniglot, *, per_character: int = 2, shift: int = 0
+    ) -> None:
+        torch = require_torch("OmniglotSource")
+        check_number(per_character, "per_character", low=1, integer=True)
+        check_number(shift, "shift", low=0, integer=True)
+        images, places = problem.images()
+        self.images = torch.from_numpy(images)[:, None]
+        self.d, self.shift = problem.d, int(shift)
+        self.drawings = len(problem.drawings)
+        self.chosen = min(int(per_character), self.drawings)
+        # Images lie character by character, each with all its drawings.
+        self._first = [torch.from_numpy(place[:, 0] // self.drawings) for place in places]
+        self._sizes = torch.tensor(problem.sizes)
+
+    def draw(self, n: int, generator: Any) -> Batch:
+        """Draw n pairs."""
+        torch = require_torch("OmniglotSource")
+        real = torch.rand(n, self.d, generator=generator, dtype=torch.float64)
+        characters = (real * self._sizes).long()
+        partners = (characters + 1) % self._sizes
+        u, v = self._some(generator), self._some(generator)
+        return Batch(u, v, self._places(characters, generator), self._places(partners, generator))
+
+    def _some(self, generator: Any) -> Any:
+        """Chosen drawings of every character."""
+        torch = require_torch("OmniglotSource")
+        characters = len(self.images) // self.drawings
+        order = torch.rand(characters, self.drawings, generator=generator).argsort(1)
+        first = torch.arange(characters)[:, None] * self.drawings
+        images = self.images[(first + order[:, : self.chosen]).flatten()]
+        return moved(images, self.shift, generator) if self.shift else images
+
+    def _places(self, characters: Any, generator: Any) -> Any:
+        torch = require_torch("OmniglotSource")
+        drawing = torch.randint(self.chosen, characters.shape, generator=generator)
+        first = [own[characters[:, i]] for i, own in enumerate(self._first)]
+        return torch.stack(first, dim=1) * self.chosen + drawing
+
+
+def moved(images: Any, shift: int, generator: Any) -> Any:
+    """Images moved by up to ``shift`` pixels along each axis; what comes in is blank."""
+    torch = require_torch("OmniglotSource")
+    height, width = images.shape[-2:]
+    wide = torch.nn.functional.pad(images, [shift] * 4)
+    steps = 2 * shift + 1
+    which = torch.randint(steps**2, (len(images),), generator=generator)
+    out = torch.empty_like(images)
+    for step in range(steps**2):
+        own, (y, x) = which == step, divmod(step, steps)
+        out[own] = wide[own][..., y : y + height, x : x + width]
+    return out
+
+
+def split_cells(images: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+    """Cells of images, shape (n, d, channels, h, w), of images of shape (n, channels, H, W).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> split_cells(np.arange(4.0).reshape(1, 1, 2, 2), (2, 2)).ravel().tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    n, channels, height, width = images.shape
+    rows, columns = grid
+    if height % rows or width % columns:
+        raise ValueError(
+            f"grid must divide the images, of {height} x {width} pixels; received {grid}."
+        )
+    cells = images.reshape(n, channels, rows, height // rows, columns, width // columns)
+    out = cells.transpose(0, 2, 4, 1, 3, 5)
+    return out.reshape(n, rows * columns, channels, height // rows, width // columns)
+
+
+def join_cells(cells: Any, grid: tuple[int, int]) -> Any:
+    """Images of shape (n, channels, H, W) of cells of shape (n, d, channels, h, w); a tensor."""
+    n, _, channels, h, w = cells.shape
+    rows, columns = grid
+    whole = cells.view(n, rows, columns, channels, h, w).permute(0, 3, 1, 4, 2, 5)
+    return whole.reshape(n, channels, rows * h, columns * w)

@@ -201,3 +201,33 @@ def check_rival_kernel(record):
     # Weights that match the kernel means come nearer to them than equal weights do.
     assert all(line["mmd"] < 0.1 for line in results["kmm"])
     assert {line["truth"] for line in results["normals"] if line["mean"] == 0.5} == {0.125}
+
+
+def check_omniglot(record):
+    for each in record["results"]:
+        assert each["d"] == 4 and each["images"] == 14 and each["ratio"] > 0
+        assert all(rate > 0 for rates in each["rates"].values() for rate in rates)
+
+
+def check_detector(record):
+    found = record["summary"]
+    assert (
+        found["fits"]
+        == len(record["results"])
+        == sum(each["fits"] for each in found["classes"].values())
+    )
+    assert 0 <= found["auc"] <= 1
+    for each in record["results"]:
+        assert each["error"] == pytest.approx(
+            min(abs(each["found"] - each["truth"]) / max(each["truth"], 0.1), 1e3)
+        )
+        # Something objects exactly if there is a point of doubt.
+        assert (each["doubt"] >= 1) == bool(each["flags"])
+
+
+def check_two_sample(record):
+    results = record["results"]
+    assert len(results["size"]) == 4
+    assert all(0 <= each["rate"] <= 1 for each in [*results["size"], *results["power"]])
+    methods = {each["method"] for each in results["power"]}
+    assert "isthmus" in methods and len(methods) + len(record["missing"]) == 5

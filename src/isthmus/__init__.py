@@ -16,11 +16,14 @@ from .diagnostics import Check, two_sample_test
 from .functionals import Estimate
 from .mdre import MDRE
 
+_LAZY = ("Information", "mi_matrix", "mi_scores", "mutual_information")
+
 __all__ = [
     "MDRE",
     "Check",
     "Comparison",
     "Estimate",
+    "Information",
     "__version__",
     "auxiliaries",
     "baselines",
@@ -28,8 +31,22 @@ __all__ = [
     "compare",
     "critics",
     "functionals",
+    "information",
+    "mi_matrix",
+    "mi_scores",
+    "mutual_information",
     "plots",
     "problems",
     "stack",
     "two_sample_test",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # Only those who ask for a mutual information wait for it.
+    if name in _LAZY or name == "information":
+        from importlib import import_module
+
+        module = import_module(".information", __name__)
+        return module if name == "information" else getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

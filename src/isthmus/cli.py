@@ -123,6 +123,55 @@ def compare(
 
 
 @app.command()
+def mi(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A table: CSV or Parquet.")],
+    x: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Columns of x, separated by commas."),
+    ] = None,
+    y: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Columns of y, separated by commas."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Columns to condition on, separated by commas."),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="auto, gaussian, cca, ksg, dv, mine, nwj, smile or infonce."),
+    ] = "auto",
+    missing: Annotated[
+        str, typer.Option(help="Missing values: error refuses them, drop leaves out their rows.")
+    ] = "error",
+    level: Annotated[float, typer.Option(help="Coverage of the interval.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Seed; the same one gives the same answer.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a heat map to this .png, .pdf or .svg file.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
+) -> None:
+    """Mutual information of columns of a table, in nats; without --x and --y, of all pairs.
+
+    Text and numbers with few values are taken for labels.
+    """
+    from . import _figures
+    from ._mi import MiOptions, mi_of_file
+
+    if missing not in ("error", "drop"):
+        raise ValueError(f"--missing must be error or drop; received {missing!r}.")
+    if not 0 < level < 1:
+        raise ValueError(f"--level must lie between 0 and 1; received {level:g}.")
+    if seed < 0:
+        raise ValueError(f"--seed must be at least 0; received {seed}.")
+    if plot is not None:
+        _figures.check_path(plot)
+    names = [_names(option) for option in (x, y, given)]
+    mi_of_file(file, MiOptions(*names, method, missing, seed, level, as_json, quiet, plot))
+
+
+@app.command()
 def problems() -> None:
     """List the problems that know their own truth."""
     from rich import box

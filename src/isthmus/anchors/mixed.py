@@ -9,10 +9,11 @@ import numpy as np
 from .._typing import Array
 from .elliptical import Component
 from .gaussian import GaussianAnchor, shrunk_roots
+from .mixture import MixtureAnchor
 
 
-def mixed_anchor(auxiliary: Any, where: Any, anchors: list[Any]) -> GaussianAnchor | None:
-    """Normal anchor of an auxiliary that mixes rows of p and q, without a fit to its draws.
+def mixed_anchor(auxiliary: Any, where: Any, anchors: list[Any]) -> Any:
+    """Anchor of an auxiliary that mixes rows of p and q, without a fit to its draws.
 
     Parameters
     ----------
@@ -25,9 +26,10 @@ def mixed_anchor(auxiliary: Any, where: Any, anchors: list[Any]) -> GaussianAnch
 
     Returns
     -------
-    GaussianAnchor or None
-        None where the auxiliary's law does not follow from two normals: other anchors,
-        mapped columns, dependent columns, or another kind of auxiliary.
+    GaussianAnchor, MixtureAnchor or None
+        A mixture of normals where several positions between p and q make one class. None
+        where the auxiliary's law does not follow from two normals: other anchors, mapped
+        columns, dependent columns, or another kind of auxiliary.
     """
     plain = all(isinstance(one, GaussianAnchor) for one in anchors[:2])
     if not (plain and where.maps is None and hasattr(auxiliary, "moments")):
@@ -39,13 +41,28 @@ def mixed_anchor(auxiliary: Any, where: Any, anchors: list[Any]) -> GaussianAnch
     for component in (anchors[0].component_, anchors[1].component_):
         root = component.cholesky.T @ affine.backward
         given += [affine.inverse(component.mean[None])[0], root.T @ root]
-    found = auxiliary.moments(*given)
-    if found is None:
-        return None
-    mean, covariance = found
-    root, whitening, _ = shrunk_roots(
-        affine.forward.T @ covariance @ affine.forward, np.inf, 10 * len(mean)
-    )
+    laws = [one.moments(*given) for one in _single(auxiliary)]
+    components = []
+    for law in laws:
+        if law is None:
+            return None
+        mean, covariance = law
+        root, whitening, _ = shrunk_roots(
+            affine.forward.T @ covariance @ affine.forward, np.inf, 10 * len(mean)
+        )
+        components.append(Component(1.0 / len(laws), affine(mean[None])[0], root, whitening))
+    if len(components) > 1:
+        mixture = MixtureAnchor(len(components))
+        mixture.components_ = components
+        return mixture
     out = GaussianAnchor()
-    out.component_ = Component(1.0, affine(mean[None])[0], root, whitening)
+    out.component_ = components[0]
     return out
+
+
+def _single(auxiliary: Any) -> list[Any]:
+    """The auxiliaries of one position each that are merged in one."""
+    alphas = getattr(auxiliary, "alphas", None)
+    if alphas is None or np.size(alphas) == 1:
+        return [auxiliary]
+    return [type(auxiliary)([float(alpha)], auxiliary.form) for alpha in alphas]

@@ -23,6 +23,7 @@ class _Neural(BaseEstimator):
     batch_size: int
     lr: float
     weight_decay: float
+    shrink: float
     validation: float
     patience: int
     average: float
@@ -39,6 +40,7 @@ class _Neural(BaseEstimator):
         check_shared(self)
         check_number(self.average, "average", low=0, high=1, open_high=True)
         check_number(self.clip, "clip", low=0, open_low=True)
+        check_number(self.shrink, "shrink", low=0, open_high=True)
 
     def on(self, base: Any) -> Any:
         """A copy that stands on another critic."""
@@ -71,10 +73,13 @@ class MLP(_Neural):
     lr : float, default 3e-3
         Learning rate after warming up; it falls as a cosine.
     weight_decay : float, default 1e-4
+    shrink : float, default 1e-3
+        Price of the mean squares of f_p and f_q, in nats. Across a chasm no row tells what log q
+        is among the rows of p: there the critics stay near their anchors.
     validation : float, default 0.15
         Share of the rows of p and q to hold out for stopping. Auxiliaries are drawn or
         mixed anew for them, and once in every pass over the other rows.
-    patience : int, default 10
+    patience : int, default 15
         How often the held-out loss may fail to fall before training stops; it is looked at
         40 times in all.
     average : float, default 0.99
@@ -111,8 +116,9 @@ class MLP(_Neural):
         batch_size: int = 256,
         lr: float = 3e-3,
         weight_decay: float = 1e-4,
+        shrink: float = 1e-3,
         validation: float = 0.15,
-        patience: int = 10,
+        patience: int = 15,
         average: float = 0.99,
         clip: float = 10.0,
         activation: str = "SiLU",
@@ -126,6 +132,7 @@ class MLP(_Neural):
         self.batch_size = batch_size
         self.lr = lr
         self.weight_decay = weight_decay
+        self.shrink = shrink
         self.validation = validation
         self.patience = patience
         self.average = average
@@ -155,8 +162,10 @@ class Network(_Neural):
         used. The module is copied, not changed.
     inputs : {"columns", "coordinates"}, default "columns"
         What it is given: the columns of the data, standardised, or what :class:`MLP` sees.
-    base, steps, batch_size, lr, weight_decay, validation, patience, average, clip
+    base, steps, batch_size, lr, weight_decay, shrink, validation
         As of :class:`MLP`; the base is None by default.
+    patience, average, clip
+        As of :class:`MLP`.
     checkpoint, device
         As of :class:`MLP`.
 
@@ -182,8 +191,9 @@ class Network(_Neural):
         batch_size: int = 256,
         lr: float = 3e-3,
         weight_decay: float = 1e-4,
+        shrink: float = 1e-3,
         validation: float = 0.15,
-        patience: int = 10,
+        patience: int = 15,
         average: float = 0.99,
         clip: float = 10.0,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -196,6 +206,7 @@ class Network(_Neural):
         self.batch_size = batch_size
         self.lr = lr
         self.weight_decay = weight_decay
+        self.shrink = shrink
         self.validation = validation
         self.patience = patience
         self.average = average
@@ -228,7 +239,11 @@ def is_module(critic: Any) -> bool:
 
 def is_neural(critic: Any) -> bool:
     """Whether a critic is a network, or stands for one."""
-    return isinstance(critic, _Neural) or is_module(critic) or critic == "mlp"
+    return isinstance(critic, _Neural) or is_module(critic) or _is_name(critic)
+
+
+def _is_name(critic: Any) -> bool:
+    return isinstance(critic, str) and critic == "mlp"
 
 
 def as_neural(critic: Any) -> Any:

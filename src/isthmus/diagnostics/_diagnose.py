@@ -33,6 +33,7 @@ from .two_sample import run_test
 FRESH_ROWS = 20_000
 _TEST_ROWS = 2000
 _PERMUTATIONS = 999
+_CROSSING = {"TRE", "FDRE", "DREInfinity", "PlugIn"}
 
 
 def diagnose(c: Any) -> dict[str, Check]:
@@ -149,9 +150,14 @@ def _chasm(c: Any, kept: KeptRows) -> Check:
     return check_chasm(
         others_of(c, rows),
         joined=bool(len(getattr(model, "auxiliaries_", []))),
-        learned=bool(np.isfinite(getattr(model, "l2_", 0.0))),
+        learned=bool(np.isfinite(getattr(model, "l2_", 0.0)).any()) and not _crosses(model),
         anchored=bool(len(getattr(model, "anchors_", []))),
     )
+
+
+def _crosses(model: Any) -> bool:
+    """Whether an estimator joins the samples by itself: by waymarks, paths or densities."""
+    return type(model).__name__ in _CROSSING
 
 
 def _spaced(rows: Array, most: int) -> Array:

@@ -18,7 +18,12 @@ from .tails import LEAST_KL
 _ROWS = 2000
 _LEAST_ROWS = 40
 _MOST_GAIN = 10.0
-_PLAIN = {"critic": "quadratic", "auxiliaries": "bridge", "l2": np.inf, "random_state": 0}
+_PLAIN: dict[str, Any] = {
+    "critic": "quadratic",
+    "auxiliaries": "bridge",
+    "l2": np.inf,
+    "random_state": 0,
+}
 
 
 @dataclass(frozen=True)

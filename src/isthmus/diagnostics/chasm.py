@@ -31,7 +31,8 @@ def check_chasm(
     joined : bool
         Whether there are auxiliaries.
     learned : bool
-        Whether the ratio was learned from the classes, or is that of the anchors.
+        Whether the ratio was learned from the classes; that of anchors alone, of waymarks or
+        of densities was not.
     anchored : bool
         Whether what is learned departs from anchors.
 
@@ -54,7 +55,7 @@ def check_chasm(
     told = " and ".join(f"{share:.0%} of the rows of {name}" for name, share in shares.items())
     alone = f"{told} lie where no other class has rows"
     if not learned:
-        return Check(worst, "ok", f"{alone}; the ratio rests on the anchors alone.", details=shares)
+        return Check(worst, "ok", f"{alone}; the ratio does not rest on classes.", details=shares)
     # Auxiliaries are there to leave no row alone; without them far rows are to be expected.
     most, too_many = (0.05, 0.5) if joined else (0.5, 0.9)
     verdict: Verdict = "ok" if worst <= most else "warn"

@@ -130,7 +130,9 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     terms = np.exp(np.minimum(log_terms, 700.0) - np.clip(log_mean, -700.0, 700.0))
     error = float(np.sqrt((share**2 * (terms - 1.0) ** 2).sum())) * value
     gap = abs(value - 1.0)
-    verdict: Verdict = "ok" if gap <= max(3.0 * error, 0.05) and gap < 0.5 else "warn"
+    # One row may carry such a mean, and make it much too large, where nothing is wrong.
+    known = gap < (0.5 if value < 1.0 else 1.0)
+    verdict: Verdict = "ok" if gap <= max(3.0 * error, 0.05) and known else "warn"
     if gap > max(5.0 * error, 0.5) or not np.isfinite(value):
         verdict = "fail"
     told = f"{what} is {value:.3g} ± {error:.2g} over {how} and should be 1"

@@ -69,17 +69,19 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
     """
     if weight is not None:
         log_ratio_p = log_ratio_p[weight > 0]
-    away = np.abs(log_ratio_p - np.median(log_ratio_p)) if len(log_ratio_p) else log_ratio_p
-    count = min(0.2 * len(away), 3.0 * np.sqrt(len(away)))
-    if not np.isfinite(away).all():
+    if not np.isfinite(log_ratio_p).all():
         return Check(
             np.inf,
             "fail",
             "Log p/q is not finite at rows of p: q is given no chance where p has rows, so that "
             "the KL is infinite, or the anchor of q ends too early; try another one.",
         )
-    with np.errstate(divide="ignore"):
-        k = pareto_k(np.log(away)) if count >= 5 else 0.0
+    away = np.abs(log_ratio_p - np.median(log_ratio_p))
+    count = min(0.2 * len(away), 3.0 * np.sqrt(len(away)))
+    k = 0.0
+    if count >= 5 and (away > 0).mean() > 0.5:
+        with np.errstate(divide="ignore"):
+            k = pareto_k(np.log(away))
     # So few rows in the tail tell k to about (1 + k)/sqrt(M); doubt counts for the ratio.
     k = float(np.clip(k, -1.0, 1e3))
     sure = k - (1.0 + k) / np.sqrt(max(count, 1.0))

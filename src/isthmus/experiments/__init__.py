@@ -31,6 +31,7 @@ EXPERIMENTS: dict[str, str] = {
     "figure-4": "isthmus.experiments.figures34:Figure4",
     "table-2": "isthmus.experiments.table2:Table2",
     "table-3": "isthmus.experiments.table3:Table3",
+    "omniglot": "isthmus.experiments.omniglot:Omniglot",
     "curves": "isthmus.experiments.curves:Curves",
     "diagnostics": "isthmus.experiments.diagnostics:Diagnostics",
     "choose-k": "isthmus.experiments.choose_k:ChooseK",

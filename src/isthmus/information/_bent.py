@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from math import comb
 from typing import Self
 
 import numpy as np
 from scipy.special import ndtri
 
 from .._typing import Array
-from ._rows import canonical, whitened
+from ._rows import canonical
 from .copulas import normal_log_ratio
 
 # Features in directions with less than this share of the variance are noise.
@@ -115,8 +116,6 @@ def bends(d_x: int, d_y: int, n: int) -> list[Bend]:
 
 
 def _count(bend: Bend, d: int) -> int:
-    from math import comb
-
     polynomials = comb(min(bend.leading, d) + bend.degree, bend.degree) - 1 if bend.degree else 0
     return d * max(bend.rings, 1) + polynomials
 
@@ -149,6 +148,3 @@ def _to_scores(z: Array) -> Array:
     """Normal scores of columns, over all rows: margins do not know the pairs."""
     order = np.argsort(np.argsort(z, axis=0), axis=0)
     return np.asarray(ndtri((order + 0.5) / len(z)))
-
-
-__all__ = ["Bend", "BentRatio", "bends", "whitened"]

@@ -18,13 +18,18 @@ def lower_bound(judged: Judged | None, value: float, std_error: float, level: fl
     ----------
     judged : Judged or None
         The ratio at held-out joint and shuffled pairs. Without one the bound is that of the
-        normal interval, which takes the model at its word.
+        normal approximation, which takes the model at its word.
     value, std_error : float
-        The estimate, for that case.
+        The estimate; the bound is never above that of its normal approximation.
     level : float
     """
+    normal = float(max(value - float(ndtri(level)) * std_error, 0.0))
     if judged is None or not np.isfinite(judged.shuffled).all():
-        return float(max(value - float(ndtri(level)) * std_error, 0.0))
+        return normal
+    return min(normal, _from_pairs(judged, level))
+
+
+def _from_pairs(judged: Judged, level: float) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

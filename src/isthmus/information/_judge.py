@@ -63,7 +63,9 @@ class Judged:
     joint : ndarray of shape (n,)
         Log-ratio at every row, from a fit without it; NaN in folds that were left out.
     shuffled : ndarray of shape (n,)
-        Log-ratio at one shuffled pair for every row.
+        Of every row of x the logarithm of the mean ratio over its shuffled pairs. For the
+        true ratio that mean has expectation one at every x, so that rows are as good as
+        independent.
     log_mass : list of float
         Of each fold the logarithm of the mean ratio over shuffled pairs; 0 for a ratio that
         is normalised.
@@ -111,8 +113,12 @@ class Judged:
         """Whether the gain exceeds so many standard errors of the paired difference."""
         both = np.intersect1d(self.seen, other.seen)
         gain = self.joint[both] - other.joint[both]
-        error = np.hypot(gain.std() / np.sqrt(len(both)), np.hypot(self.mass_error, 0.0))
-        return self.score - other.score > margin * error
+        error = gain.std() / np.sqrt(len(both))
+        for each in (self, other):
+            # A mass that does not count has no error that does.
+            if np.mean(np.maximum(each.log_mass, 0.0)) > 0:
+                error = np.hypot(error, each.mass_error)
+        return self.score - other.score > margin * float(error)
 
 
 def judge(
@@ -146,7 +152,9 @@ def judge(
         ratio.fit(fitted)
         out.joint[rows] = ratio.log_ratio(rows, rows)
         values = evaluate_shuffled(ratio, rows, rng, shuffles)
-        out.shuffled[rows] = values[: len(rows)]
+        out.shuffled[rows] = logsumexp(values.reshape(-1, len(rows)), axis=0) - np.log(
+            len(values) / len(rows)
+        )
         mass, error = log_mass(values)
         out.log_mass.append(mass)
         errors.append(error)

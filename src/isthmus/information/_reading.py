@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .._columns import is_table
+from .._columns import as_columns, column_names, is_table
 from .._typing import Array
-from .._validation import _plain, as_rows, column_names
+from .._validation import _plain, as_rows
 
 # Numbers with at most so many different values, each repeated so often, are labels.
 _LEVELS, _REPEATS = 20, 10
 
+Values = tuple[Array | None, np.ndarray | None]
 
-def read_side(values: Any, argument: str, discrete: Any) -> tuple[Array | None, np.ndarray | None]:
+
+def read_side(values: Any, argument: str, discrete: Any = "auto") -> Values:
     """Rows of numbers, or one label for each row; one of the two is None.
 
     Parameters
@@ -25,70 +27,78 @@ def read_side(values: Any, argument: str, discrete: Any) -> tuple[Array | None, 
     discrete : bool or "auto"
         Whether the values are labels. "auto": text, booleans and categories are, and so are
         numbers with at most 20 values that are repeated ten times or more in the mean.
+
+    Examples
+    --------
+    >>> read_side(["a", "b", "a"], "x")[1]
+    array([0, 1, 0])
+    >>> read_side([0.1, 0.2, 0.7], "x")[0].shape
+    (3, 1)
     """
     if not (isinstance(discrete, bool | np.bool_) or discrete == "auto"):
         raise ValueError(
             f"discrete_{argument} must be True, False or 'auto'; received {discrete!r}."
         )
-    columns = _columns(values, argument)
-    kinds = [_is_text(column) for column in columns]
-    if discrete is False and any(kinds):
+    columns = columns_of(values, argument)
+    text = [_is_text(column) for column in columns.values()]
+    if discrete is False and any(text):
         raise ValueError(
-            f"{argument} must hold numbers if discrete_{argument}=False; received text or "
-            "booleans."
+            f"{argument} must hold numbers if discrete_{argument}=False; received text or booleans."
         )
     if discrete == "auto":
-        few = [text or _is_few(column) for text, column in zip(kinds, columns, strict=True)]
-        discrete = all(few)
-        if any(kinds) and not discrete:
+        discrete = all(_is_few(column) for column in columns.values())
+        if any(text) and not discrete:
             raise ValueError(
-                f"{argument} must hold numbers alone or labels alone; received both. Give the "
-                f"labels as one of x, y and given, or encode them as numbers."
+                f"{argument} must hold numbers alone or labels alone; received both. Encode the "
+                "labels as numbers, or leave them out."
             )
     if not discrete:
-        return as_rows(values, argument, min_rows=1), None
-    codes = np.column_stack([_coded(column, argument) for column in columns])
+        return as_rows(np.column_stack(list(columns.values())), argument), None
+    codes = np.column_stack([_coded(column, argument) for column in columns.values()])
     return None, np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _columns(values: Any, argument: str) -> list[np.ndarray]:
-    if is_table(values) and hasattr(values, "columns"):
-        names = getattr(values, "column_names", None) or list(values.columns)
-        column_names(values)
-        return [_array(values[name]) for name in names]
-    array = _array(values)
-    if array.ndim == 0:
-        raise ValueError(f"{argument} must have rows; received a single {type(values).__name__}.")
-    if array.ndim > 2 or 0 in array.shape:
+def columns_of(values: Any, argument: str) -> dict[str, np.ndarray]:
+    """Columns by their names: those of a table, or "column 0", "column 1" and so on."""
+    if is_table(values):
+        found = as_columns(values, argument, column_names(values, argument))
+        out = {}
+        for name, column in found.items():
+            if column.missing.any():
+                raise ValueError(
+                    f"{argument} must have no missing values; received {column.missing.sum()} in "
+                    f"column {name!r}."
+                )
+            levels = np.array(column.levels, dtype=object)
+            out[name] = levels[column.codes] if column.kind == "category" else column.numbers
+        if not out:
+            raise ValueError(f"{argument} must have at least one column; received none.")
+        return out
+    array = np.asarray(_plain(values))
+    if array.ndim not in (1, 2) or 0 in array.shape:
         raise ValueError(
-            f"{argument} must have one or two dimensions (rows, columns) and at least one row and "
-            f"column; received shape {array.shape}."
+            f"{argument} must have one or two dimensions (rows, columns) and at least one of each; "
+            f"received shape {array.shape}."
         )
-    return [array] if array.ndim == 1 else list(array.T)
-
-
-def _array(values: Any) -> np.ndarray:
-    if hasattr(values, "codes") or str(getattr(values, "dtype", "")) == "category":
-        return np.asarray(values, dtype=object)
-    try:
-        return np.asarray(_plain(values))
-    except ValueError:
-        return np.asarray(values, dtype=object)
+    if array.dtype.kind not in "biufUSO":
+        # Dates and complex numbers are refused there, in the words of the whole library.
+        as_rows(array, argument)
+    columns = [array] if array.ndim == 1 else list(array.T)
+    return {f"column {k}": column for k, column in enumerate(columns)}
 
 
 def _is_text(column: np.ndarray) -> bool:
-    if column.dtype.kind in "USb":
-        return True
-    if column.dtype.kind != "O":
-        return False
-    return any(isinstance(value, str | bool) for value in column)
+    if column.dtype.kind == "O":
+        return any(isinstance(value, str | bool) for value in column)
+    return column.dtype.kind in "USb"
 
 
 def _is_few(column: np.ndarray) -> bool:
-    if column.dtype.kind not in "iuf":
-        return column.dtype.kind in "USbO"
-    n_levels = len(np.unique(column))
-    return 1 <= n_levels <= min(_LEVELS, len(column) // _REPEATS)
+    if _is_text(column):
+        return True
+    if column.dtype.kind == "O":
+        return False
+    return 2 <= len(np.unique(column)) <= min(_LEVELS, len(column) // _REPEATS)
 
 
 def _coded(column: np.ndarray, argument: str) -> np.ndarray:

@@ -77,9 +77,7 @@ def whitened(z: Array, fitted: Array, flat: float = _FLAT) -> Array:
     return np.asarray((z - centre) @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
-def canonical(
-    x: Array, y: Array, fitted: Array, flat: float = _FLAT
-) -> tuple[Array, Array, Array]:
+def canonical(x: Array, y: Array, fitted: Array, flat: float = _FLAT) -> tuple[Array, Array, Array]:
     """Canonical variates of all rows, and the canonical correlations of the fitted ones.
 
     Parameters

@@ -16,7 +16,8 @@ from ._rows import Side, canonical
 
 # Correlations are kept below one by this much, so that every log-ratio is finite.
 _EDGE = 1e-12
-# Degrees of freedom to choose from.
+# Steps of expectation-maximisation, and degrees of freedom to choose from.
+_STEPS = 8
 _DEGREES = (1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0, 32.0)
 
 
@@ -126,19 +127,21 @@ class StudentRatio:
         self.level = np.hstack([x.level, y.level])
         self.d_x, self.d_y = x.width, y.width
         self._quantiles: dict[float, Array] = {}
+        self._degrees: tuple[float, ...] = _DEGREES
 
     def fit(self, rows: Array) -> Self:
-        """Fit to the pairs of these rows."""
-        best = -np.inf
+        """Fit to the pairs of these rows; degrees of freedom are those of the first fit."""
+        best, start = -np.inf, None
         # The mean log-ratio has one peak; the search goes up to it from the heavy tails.
-        for nu in _DEGREES:
-            scatter = self._scatter(nu, rows)
+        for nu in self._degrees:
+            scatter = start = self._scatter(nu, rows, start)
             self._use(nu, scatter)
             value = float(self.log_ratio(rows, rows).mean())
             if value <= best:
                 break
             best, kept = value, (nu, scatter)
         self._use(*kept)
+        self._degrees = (self.nu,)
         return self
 
     def log_ratio(self, i: Array, j: Array) -> Array:
@@ -155,9 +158,7 @@ class StudentRatio:
             d = factor.shape[0]
             square = ((z[:, part] @ factor) ** 2).sum(axis=1)
             constant = gammaln(0.5 * (nu + d)) - gammaln(0.5 * nu) - 0.5 * d * np.log(nu * np.pi)
-            total += sign * (
-                constant - log_volume - 0.5 * (nu + d) * np.log1p(square / nu)
-            )
+            total += sign * (constant - log_volume - 0.5 * (nu + d) * np.log1p(square / nu))
         return total
 
     def _at(self, nu: float) -> Array:
@@ -168,16 +169,15 @@ class StudentRatio:
             self._quantiles[nu] = stdtrit(nu, known)[place].reshape(self.level.shape)
         return self._quantiles[nu]
 
-    def _scatter(self, nu: float, rows: Array) -> Array:
-        """Scatter matrix by expectation-maximisation."""
+    def _scatter(self, nu: float, rows: Array, start: Array | None) -> Array:
+        """Scatter matrix by expectation-maximisation, from that of other degrees of freedom."""
         z = self._at(nu)[rows]
         n, d = z.shape
-        weight = 1.0 / (1.0 + (z * z).mean(axis=1) / nu)
-        scatter = np.eye(d)
-        for _ in range(12):
-            scatter = (z * weight[:, None]).T @ z / n + 1e-9 * np.eye(d)
+        scatter = np.eye(d) if start is None else start
+        for _ in range(_STEPS):
             factor, _ = _whitening(scatter)
             weight = (nu + d) / (nu + ((z @ factor) ** 2).sum(axis=1))
+            scatter = (z * weight[:, None]).T @ z / n + 1e-9 * np.eye(d)
         return scatter
 
     def _use(self, nu: float, scatter: Array) -> None:

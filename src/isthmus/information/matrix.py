@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from .._random import Seeds
 from .._typing import Array, RandomState
-from .._validation import as_rows, check_number, column_names
-from ._reading import _columns, read_side
+from .._validation import check_number
+from ._reading import Values, columns_of, read_side
 from ._rows import Side
 from .copulas import gaussian_information
 from .discrete import label_information, table_information
@@ -108,12 +107,10 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
     >>> m.top(1)[0][:2]
     ('column 0', 'column 1')
     """
-    names = column_names(table)
-    columns = _columns(table, "table")
-    names = names or [f"column {k}" for k in range(len(columns))]
+    columns = columns_of(table, "table")
     if len(columns) < 2:
         raise ValueError(f"table must have at least two columns; received {len(columns)}.")
-    sides = [read_side(column, "table", "auto") for column in columns]
+    sides = [read_side(column, f"column {name!r}") for name, column in columns.items()]
     seeds = Seeds(random_state)
     d = len(sides)
     values, errors = np.zeros((d, d)), np.zeros((d, d))
@@ -123,7 +120,7 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
         for j in range(i):
             values[i, j], errors[i, j] = _pair(sides[i], sides[j], seeds)
             values[j, i], errors[j, i] = values[i, j], errors[i, j]
-    return InformationMatrix(list(names), values, errors)
+    return InformationMatrix(list(columns), values, errors)
 
 
 def mi_scores(X: Any, y: Any, *, random_state: RandomState = 0) -> Array:
@@ -152,24 +149,20 @@ def mi_scores(X: Any, y: Any, *, random_state: RandomState = 0) -> Array:
     >>> SelectKBest(isthmus.mi_scores, k=1).fit(X, y).get_support(indices=True)
     array([2])
     """
-    columns = _columns(X, "X")
-    target = read_side(y, "y", "auto")
-    n = len(as_rows(y, "y")) if target[0] is not None else len(target[1])  # type: ignore[arg-type]
-    if any(len(column) != n for column in columns):
+    columns = list(columns_of(X, "X").values())
+    target = read_side(y, "y")
+    n = len(next(values for values in target if values is not None))
+    if len(columns[0]) != n:
         raise ValueError(
             f"X and y must have the same number of rows; received {len(columns[0])} and {n}."
         )
     seeds = Seeds(random_state)
-    sides = [read_side(column, "X", "auto") for column in columns]
+    sides = [read_side(column, "X") for column in columns]
     scores = [_pair(side, target, seeds)[0] for side in sides]
     return np.maximum(scores, 0.0)
 
 
-def _pair(
-    left: tuple[Array | None, np.ndarray | None],
-    right: tuple[Array | None, np.ndarray | None],
-    seeds: Seeds,
-) -> tuple[float, float]:
+def _pair(left: Values, right: Values, seeds: Seeds) -> tuple[float, float]:
     """Value and standard error of one pair, by a quick method."""
     (x, x_label), (y, y_label) = left, right
     if x_label is not None and y_label is not None:
@@ -196,6 +189,3 @@ def _entropy(label: np.ndarray) -> float:
     share = np.bincount(label) / len(label)
     share = share[share > 0]
     return float(-(share * np.log(share)).sum())
-
-
-__all__: Sequence[str] = ["InformationMatrix", "mi_matrix", "mi_scores"]

@@ -15,7 +15,7 @@ from .._validation import check_number, check_option
 from ._anchored import estimate
 from ._bound import lower_bound
 from ._judge import Judged
-from ._reading import read_side
+from ._reading import Values, read_side
 from ._rows import Side, canonical
 from .copulas import gaussian_information
 from .discrete import label_information, table_information
@@ -144,9 +144,6 @@ def mutual_information(
     return _finish(found, sides, level)
 
 
-Values = tuple[Array | None, np.ndarray | None]
-
-
 @dataclass
 class _How:
     """Options of a call, and the estimate that they lead to for any two sides."""
@@ -271,7 +268,7 @@ def _take(side: Values, rows: np.ndarray) -> Values:
 
 
 def _same_rows(sides: Sequence[Values], most: int, seeds: Seeds) -> list[Values]:
-    lengths = [len(rows) if rows is not None else len(label) for rows, label in sides]  # type: ignore[arg-type]
+    lengths = [len(next(each for each in side if each is not None)) for side in sides]
     if len(set(lengths)) > 1:
         names = ("x", "y", "given")[: len(lengths)]
         raise ValueError(

@@ -92,9 +92,7 @@ def variational_information(
 
     how = Training(steps=steps, lr=lr, every=max(steps // 20, 1), patience=6)
     held_out = stopped[: 8 * size]
-    train(
-        nets, loss, rng=rng, held_out=lambda: -float(bound(critic(held_out))[0]), settings=how
-    )
+    train(nets, loss, rng=rng, held_out=lambda: -float(bound(critic(held_out))[0]), settings=how)
     with torch.no_grad():
         value, own = bound(critic(judged).double())
     return float(value), float(own.std() / math.sqrt(len(own)))

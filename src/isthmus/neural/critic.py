@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ from sklearn.base import clone
 from .._random import Seeds
 from .._typing import Array
 from ..auxiliaries import Samples, fit_auxiliary, is_known
-from ..critics.quadratic import Frame
 from ._torch import require_torch, seeded
 from .batches import distinct, some
+from .inputs import FrameInputs, columns
 from .networks import mlp
 from .residual import ClassRows, Residual, fit_residual
 from .training import Trained, Training, printed
@@ -26,36 +26,6 @@ _LOOKS = 40
 _HELD_OUT_DRAWS = 2000
 
 Offset = Callable[[Array, Array], Array]
-
-
-@dataclass(frozen=True)
-class FrameInputs:
-    """What a network sees of a row: where it lies in the frames of p and of q.
-
-    For u = (z - centre) whiten in each frame these are asinh(u), which is u near the
-    centre and grows like a logarithm, and log(1 + |u|^2 / d). Narrow classes are seen
-    as sharply as wide ones, and no row is far.
-
-    Attributes
-    ----------
-    frames : sequence of Frame
-    """
-
-    frames: Sequence[Frame]
-
-    def __call__(self, rows: Array, Z: Array) -> Array:
-        """Inputs at rows, given as data and in coordinates, shape (n, 2 d + 2)."""
-        out = []
-        for frame in self.frames:
-            u = (Z - frame.centre) @ frame.whiten
-            radius = np.log1p((u**2).mean(axis=1, keepdims=True))
-            out += [np.arcsinh(u), radius]
-        return np.hstack(out)
-
-
-def columns(rows: Array, Z: Array) -> Array:
-    """The columns of the data as a network's inputs."""
-    return rows
 
 
 @dataclass(frozen=True)
@@ -149,6 +119,8 @@ def fit_network(
         settings=_training(spec),
         rng=rng,
         fresh=fresh if len(names) > 2 else None,
+        # Learned auxiliaries are means to an end: what does not fit is laid on them first.
+        shrink=[spec.shrink if c < 2 and not plain else 0.0 for c in setup.learned],
         progress=printed("MDRE network", verbose),
     )
     return NetworkFit(residual, inputs)

@@ -91,6 +91,7 @@ def fit_residual(
     settings: Training | None = None,
     rng: np.random.Generator,
     fresh: Callable[[int], Mapping[int, ClassRows]] | None = None,
+    shrink: Sequence[float] | float = 0.0,
     standardise: bool = True,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Residual:
@@ -122,6 +123,9 @@ def fit_residual(
         ``fresh(epoch)`` gives other rows, as many as before and of equal weight, for some
         classes, by their number. It is called before each pass over the largest class
         but the first.
+    shrink : float or sequence of L floats
+        Price of each column's mean square over a batch: where rows of no class tell what a
+        logit is, it stays at its offset.
     standardise : bool
         Whether to give the inputs mean zero and variance one.
     progress : callable, optional
@@ -184,15 +188,23 @@ def fit_residual(
     weight = torch.as_tensor(share, dtype=torch.float32, device=how.device)
     cross_entropy = torch.nn.functional.cross_entropy
 
-    def logits(rows: Any) -> Any:
-        residual = module(rows[:, :n_inputs])
-        if len(columns) == n_classes:
+    def added(rows: Any, residual: Any) -> Any:
+        if columns == list(range(n_classes)):
             return rows[:, n_inputs:] + residual
         return rows[:, n_inputs:].index_add(1, place, residual)
 
+    def logits(rows: Any) -> Any:
+        return added(rows, module(rows[:, :n_inputs]))
+
+    prices = np.broadcast_to(np.asarray(shrink, dtype=np.float64), len(columns))
+    price = torch.as_tensor(prices.copy(), dtype=torch.float32, device=how.device)
+
     def loss(generator: Any) -> Any:
         x = batches.draw(generator)
-        return cross_entropy(logits(x.reshape(-1, x.shape[-1])), label, weight=weight)
+        rows = x.reshape(-1, x.shape[-1])
+        residual = module(rows[:, :n_inputs])
+        fit = cross_entropy(added(rows, residual), label, weight=weight)
+        return fit + (residual.square().mean(dim=0) @ price) if prices.any() else fit
 
     right = np.zeros(n_classes)
 

@@ -320,8 +320,8 @@ class SpatialMultiOmniglot:
         """
         images, _ = self.images()
         u, v, characters = self.sample_places(n, rng)
-        grids = (join_cells(images[places], self.grid) for places in (u, v))
-        return Pairs(*grids, characters, (characters + 1) % np.array(self.sizes))
+        u_grid, v_grid = (join_cells(images[places], self.grid) for places in (u, v))
+        return Pairs(u_grid, v_grid, characters, (characters + 1) % np.array(self.sizes))
 
     def log_ratio(self, characters: np.ndarray, partners: np.ndarray) -> Array:
         """Log p(u, v) / p(u) p(v) of grids with these characters, shape (n,).

@@ -7,9 +7,6 @@ from typing import Any
 import torch
 from torch import nn
 
-# An optimiser's step of one size fits encoders and weights, if these are in such units.
-UNIT, START = 0.2, 0.03
-
 
 class Residual(nn.Module):
     """x + convolution(relu(convolution(relu(x)))), which starts as x.
@@ -46,36 +43,38 @@ class SeparableCritic(nn.Module):
         Encoders of images, or of cells of images if ``d`` is more than one. They may be the same.
     embedding : int
         Numbers in an embedding of g and of f.
-    attention : Tensor of shape (n, d)
-        What W_k starts from: a rotation for each of the d cells that are encoded one by one,
-        times this. A critic begins with the cells that tell its class from others, and
-        encoders learn from the first step on.
+    d : int
+        Cells that are encoded one by one; the embedding of a grid has theirs side by side.
+    n : int
+        How many k there are.
     full : bool
         Whether every cell of u meets every cell of v, or its own alone.
     """
 
-    def __init__(self, g: Any, f: Any, embedding: int, attention: Any, full: bool = True) -> None:
+    def __init__(
+        self, g: Any, f: Any, embedding: int, d: int, n: int, *, full: bool = True
+    ) -> None:
         super().__init__()
-        n, d = attention.shape
         self.g, self.f, self.d, self.embedding, self.full = g, f, d, embedding, full
-        rotation = torch.linalg.qr(torch.randn(embedding, embedding))[0]
-        blocks = START / UNIT * attention.float()[:, :, None, None] * rotation
-        self.scaled = nn.Parameter(_spread(blocks) if full else blocks)
+        size = d * embedding
+        shape = (n, size, size) if full else (n, d, embedding, embedding)
+        # Small, so that all h_k begin near zero; not zero, since encoders need a gradient.
+        self.inner = nn.Parameter(torch.randn(shape) * 0.3 / size)
         self.bias = nn.Parameter(torch.zeros(n))
 
     @property
     def weight(self) -> Any:
         """W, shape (n, d * embedding, d * embedding)."""
-        return UNIT * (self.scaled if self.full else _spread(self.scaled))
+        return self.inner if self.full else _spread(self.inner)
 
     def project(self, u: Any) -> Any:
-        """g(u)' W_k by cells of v, shape (n, d, rows, embedding), of shape (rows, d * embedding)."""
-        rows, n = len(u), len(self.scaled)
+        """g(u)' W_k, cut by the cells of v, shape (n, d, rows, embedding)."""
+        rows, n = len(u), len(self.inner)
         if self.full:
-            out = torch.matmul(u, UNIT * self.scaled)
+            out = torch.matmul(u, self.inner)
             return out.view(n, rows, self.d, self.embedding).transpose(1, 2)
         cells = u.view(rows, self.d, self.embedding).transpose(0, 1)
-        return torch.matmul(cells, UNIT * self.scaled)
+        return torch.matmul(cells, self.inner)
 
     def pieces(self, u: Any, v: Any, groups: int) -> tuple[Any, Any]:
         """Scores of pairs within groups of rows, cell of v by cell.

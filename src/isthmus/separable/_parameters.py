@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from typing import Any
 
-from .._typing import Array
 from .._validation import check_flag, check_number, check_option
 from ..neural import parameters
 from ..neural._torch import require_torch
 from ..neural.training import Training
 from ._images import check_grid
 from ._rows import Inputs
-from .encoders import residual_encoder, whiten
+from .encoders import residual_encoder
 from .losses import METHODS
 from .mixing import MIXINGS
 from .sources import join_cells
@@ -40,6 +40,7 @@ def check_parameters(estimator: Any) -> None:
     check_option(estimator.method, "method", METHODS)
     check_option(estimator.mixing, "mixing", MIXINGS)
     check_option(estimator.pool, "pool", ("flat", "mean"))
+    check_option(estimator.interaction, "interaction", ("all", "cells"))
     check_grid(estimator.grid)
     encoder = estimator.encoder
     modules = encoder if isinstance(encoder, (tuple, list)) else (encoder,) * 2
@@ -65,8 +66,8 @@ def check_parameters(estimator: Any) -> None:
     training_of(estimator).check()
 
 
-def make_critic(estimator: Any, batch: Any, inputs: Inputs, attention: Array) -> Any:
-    """The critic, untrained; its new encoders are white on the images of a batch."""
+def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
+    """The critic with n classes, untrained; a batch says how large images and embeddings are."""
     torch = require_torch("SeparableRatio")
     from ._modules import SeparableCritic
 
@@ -76,20 +77,15 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, attention: Array) ->
         how |= {"strides": estimator.strides, "pool": estimator.pool}
         g = residual_encoder(estimator.embedding, **how)
         f = g if estimator.one_encoder else residual_encoder(estimator.embedding, **how)
-        fresh = True
     else:
         g, f = copy.deepcopy(given if isinstance(given, (tuple, list)) else (given, given))
-        fresh = False
         # A module that is given once makes two encoders, unless one is asked for.
         f = g if estimator.one_encoder else copy.deepcopy(f)
     if is_cellwise(estimator):
-        shown = [batch.u[:IMAGES], batch.v[:IMAGES]]
+        shown = [batch.u[:2], batch.v[:2]]
     else:
-        cells = (x[at[:IMAGES]] for x, at in ((batch.u, batch.at_u), (batch.v, batch.at_v)))
+        cells = (x[at[:2]] for x, at in ((batch.u, batch.at_u), (batch.v, batch.at_v)))
         shown = [join_cells(each, estimator.grid) for each in cells]
-    if fresh:
-        for encoder, images in zip((g, f), shown, strict=True):
-            whiten(encoder, inputs(images))
     with torch.no_grad():
         sizes = [tuple(e(inputs(x)).shape) for e, x in zip((g, f), shown, strict=True)]
     # What encoders make of images says how large embeddings are.
@@ -98,6 +94,5 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, attention: Array) ->
             "encoder must be of modules that give embeddings of one shape (n, size); received "
             f"{sizes[0]} and {sizes[1]} for {len(shown[0])} and {len(shown[1])} images."
         )
-    if not is_cellwise(estimator):
-        attention = attention.mean(axis=1, keepdims=True)
-    return SeparableCritic(g, f, sizes[0][1], torch.from_numpy(attention))
+    d = math.prod(estimator.grid) if is_cellwise(estimator) else 1
+    return SeparableCritic(g, f, sizes[0][1], d, n, full=estimator.interaction == "all")

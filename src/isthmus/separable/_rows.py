@@ -71,10 +71,10 @@ class CellRows:
         if between:
             step = other - own[..., None]
             if self.mixing.fixed is not None:
-                which = torch.from_numpy(self.mixing.fixed[between]).float()
+                which = torch.from_numpy(self.mixing.fixed[between]).to(step.dtype)
                 mixed = torch.matmul(which, step.flatten(2)).unflatten(2, step.shape[2:])
             else:
-                masks = self.mixing.draw(rows, generator)[between].float()
+                masks = self.mixing.draw(rows, generator)[between].to(step.dtype)
                 mixed = torch.einsum("yrd,ndrm->nyrm", masks, step)
             mixed = (mixed + alone[:, None, :, None]).flatten(2) + bias[..., None]
             found |= {y: mixed[:, i] for i, y in enumerate(between)}

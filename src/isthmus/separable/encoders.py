@@ -27,8 +27,7 @@ def residual_encoder(
     A convolution of 5 x 5 pixels in steps of 3, three stages of two residual blocks of two
     convolutions each, and a dense layer. There is no batch normalisation: an embedding
     depends on its image alone. Instead the last convolution of every block starts at
-    zero, so that the network starts as a shallow one, and every embedding is scaled to mean
-    zero and variance one.
+    zero, so that the network starts as a shallow one.
 
     Parameters
     ----------
@@ -66,31 +65,4 @@ def residual_encoder(
         before = after
     places = 1 if pool == "mean" else 2
     layers += [nn.ReLU(), nn.AdaptiveAvgPool2d(places), nn.Flatten()]
-    last = nn.Linear(before * places**2, embedding)
-    return nn.Sequential(*layers, last, nn.LayerNorm(embedding, elementwise_affine=False))
-
-
-def whiten(encoder: Any, images: Any) -> None:
-    """Let a new residual encoder's embeddings of these images be white.
-
-    At random weights nearly all of an embedding is the same for all images. The dense layer is set
-    to the principal components of what it sees, with mean zero and variance one each: embeddings
-    then tell images apart from the first step on.
-
-    Parameters
-    ----------
-    encoder : torch.nn.Sequential
-        Of :func:`residual_encoder`; changed in place.
-    images : Tensor of shape (n, in_channels, height, width)
-        At least two that differ; others leave the encoder as it is.
-    """
-    torch = require_torch("residual_encoder")
-    dense = encoder[-2]
-    with torch.no_grad():
-        seen = encoder[:-2](images).double()
-        mean = seen.mean(0)
-        _, sizes, axes = torch.linalg.svd(seen - mean, full_matrices=False)
-        k = min(len(dense.weight), int((sizes > 1e-6 * sizes[0]).sum())) if sizes[0] > 0 else 0
-        scale = sizes[:k, None] / len(images) ** 0.5
-        dense.weight[:k] = (axes[:k] / scale).to(dense.weight.dtype)
-        dense.bias[:k] = -(axes[:k] / scale @ mean).to(dense.bias.dtype)
+    return nn.Sequential(*layers, nn.Linear(before * places**2, embedding))

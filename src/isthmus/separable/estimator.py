@@ -65,6 +65,9 @@ class SeparableRatio(BaseEstimator):
         Whether modules that are given encode cells rather than whole images.
     one_encoder : bool, default False
         Use g for f too.
+    interaction : {"all", "cells"}, default "all"
+        Whether W_k lets every cell of u meet every cell of v, or only the one at its own place
+        (W_k is then block-diagonal); for encoders of cells.
     embedding : int, default 32
         Numbers in the embedding of a cell, or of the whole.
     channels : tuple of three int, default (16, 32, 64)
@@ -129,6 +132,7 @@ class SeparableRatio(BaseEstimator):
         encoder: Any = "cells",
         by_cell: bool = False,
         one_encoder: bool = False,
+        interaction: str = "all",
         embedding: int = 32,
         channels: tuple[int, int, int] = (16, 32, 64),
         pool: str = "flat",
@@ -150,6 +154,7 @@ class SeparableRatio(BaseEstimator):
         self.encoder = encoder
         self.by_cell = by_cell
         self.one_encoder = one_encoder
+        self.interaction = interaction
         self.embedding = embedding
         self.channels = channels
         self.pool = pool
@@ -221,11 +226,11 @@ class SeparableRatio(BaseEstimator):
         with seeded(seeds("networks")) as generator:
             batch = source.draw(self.batch_size, generator)
             inputs = Inputs(torch.cat([batch.u, batch.v]))
-            critic = make_critic(self, batch, inputs, method.attention(mixing.unmixed))
+            critic = make_critic(self, batch, inputs, method.n_critics)
         self.inputs_, self.critic_, self._method = inputs, critic, method
         rows: Any = CellRows(critic, mixing, inputs, self.group)
         if not is_cellwise(self):
-            rows = WholeRows(critic, mixing, inputs, self.group, tuple(self.grid))
+            rows = WholeRows(critic, mixing, inputs, self.group, (self.grid[0], self.grid[1]))
 
         def values(origin: Source, generator: Any) -> Any:
             return rows.values(origin.draw(self.batch_size, generator), method.uses, generator)

@@ -35,20 +35,6 @@ class Method:
             self.contrast = np.zeros(classes)
             self.contrast[[0, -1]] = 1.0, -1.0
 
-    def attention(self, unmixed: np.ndarray) -> np.ndarray:
-        """Which cells each critic begins with, shape (n_critics, d).
-
-        Parameters
-        ----------
-        unmixed : ndarray of shape (classes, d)
-            Share of each class's rows that have the cell of their own pair.
-        """
-        if self.name == "mdre":
-            return unmixed
-        if self.name == "tre":
-            return np.asarray(unmixed[:-1] - unmixed[1:])
-        return np.asarray(unmixed[:1] - unmixed[-1:])
-
     @property
     def uses(self) -> list[int]:
         """Classes whose rows the loss needs."""

@@ -60,17 +60,6 @@ class CellMixing:
             return np.vstack([np.zeros(self.d, bool), inner, np.ones(self.d, bool)])
         return None
 
-    @property
-    def unmixed(self) -> np.ndarray:
-        """Share of each class's rows that have the cell of their own pair, shape (classes, d)."""
-        if self.fixed is not None:
-            return 1.0 - self.fixed
-        nested = 1.0 - np.tri(self.d + 1, self.d, -1)
-        if self.kind == "count":
-            return np.repeat(nested.mean(axis=1, keepdims=True), self.d, axis=1)
-        inner = nested[1:-1].mean(axis=0, keepdims=True) if self.d > 1 else nested[:0]
-        return np.vstack([nested[:1], inner, nested[-1:]])
-
     def draw(self, n: int, generator: Any) -> Any:
         """Which cells n rows of each class mix, shape (classes, n, d), as a bool tensor."""
         torch = require_torch("CellMixing")

@@ -11,8 +11,8 @@ auto
     on the ring of modes and on the problems on which convex critics warned.
     Goal: |mean error| at most 5 %.
 residual
-    On anchors that are wrong, two normals: the sum of convex critics, a network on whichever of
-    these is best, and what "auto" chooses. Fits to half of the rows, means of log p/q
+    On anchors that are wrong, two normals: the sum of convex critics, a network, and what
+    "auto" chooses. Fits to half of the rows, means of log p/q
     at the other half. Goal as above, for the network and for "auto".
 mixing
     The paper's mixture of linear mixing, one class of several alphas (K = 1), on the first

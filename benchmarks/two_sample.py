@@ -42,7 +42,7 @@ def null_normal(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def null_cauchy(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    return rng.standard_cauchy((60, 3)), rng.standard_cauchy((150, 3))
+    return rng.standard_cauchy((50, 3)), rng.standard_cauchy((90, 3))
 
 
 def null_counts(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +75,7 @@ def heavy_tails(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 NULLS: dict[str, Draw] = {
     "normal, 5 columns, 100 rows": null_normal,
-    "Cauchy, 3 columns, 60 and 150 rows": null_cauchy,
+    "Cauchy, 3 columns, 50 and 90 rows": null_cauchy,
     "counts, 4 columns, 80 rows": null_counts,
     "normal, 40 columns, 50 rows": null_wide,
 }

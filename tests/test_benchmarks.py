@@ -152,6 +152,17 @@ def check_training(record):
         assert each["ratio"] > 0
 
 
+def check_neural(record):
+    by_part = {}
+    for each in record["results"]:
+        by_part.setdefault(each["part"], []).append(each)
+    assert set(by_part) == {"auto", "residual", "throughput"}
+    assert {each["method"] for each in by_part["residual"]} == {"convex", "mlp", "auto"}
+    # Few rows, but a network that never does worse than its start at the rows held out.
+    assert all(run["held_out"] <= run["start"] for run in record["runs"] if "held_out" in run)
+    assert by_part["throughput"][0]["ratio"] > 0
+
+
 def check_rival_neural(record):
     results = record["results"]
     assert set(results) == {"classes", "mixture", "cap", "info"}

@@ -125,6 +125,12 @@ class TestPrecision:
         assert check.value == pytest.approx(value) and check.verdict == verdict
         assert check.advice.endswith(".")
 
+    def test_doubt_about_anchors_is_left_to_others(self):
+        kl = Estimate.from_std_error(10.0, 5.0)
+        assert check_precision(kl, 4.0).value == pytest.approx(0.3)
+        assert check_precision(kl, 6.0).value == 0.0
+        assert check_precision(kl, np.inf).value == 0.0
+
 
 class TestChasm:
     near, far = np.full(100, -0.7), np.full(100, -30.0)
@@ -218,7 +224,7 @@ class TestAgreement:
         c = compare(p, q, estimator=MDRE(**FAST, l2=np.inf), folds=2, random_state=0)
         check = c.diagnostics["agreement"]
         assert check.verdict == "fail"
-        assert check.details["normal behind a logarithm"] > 5 * check.details["kl"]
+        assert check.details["log-normal for q"] > 5 * check.details["kl"]
 
     def test_bdre_across_a_chasm_disagrees(self):
         rng = np.random.default_rng(0)
@@ -307,7 +313,7 @@ class TestInComparison:
         )
         # The truth is KL = 1, and the normal family is the model's own.
         assert found["agreement"].details["kl"] == pytest.approx(
-            found["agreement"].details["normal"]
+            found["agreement"].details["normal for q"]
         )
 
     def test_extrapolation(self, comparison):

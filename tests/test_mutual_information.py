@@ -85,8 +85,8 @@ def test_dependence_through_the_radius_is_seen(seed):
 
 def test_a_thin_curve_is_seen_by_neighbours():
     rng = np.random.default_rng(0)
-    x = rng.uniform(size=(4000, 1))
-    y = x + rng.uniform(-0.1, 0.1, size=(4000, 1))
+    x = rng.uniform(size=(6000, 1))
+    y = x + rng.uniform(-0.1, 0.1, size=(6000, 1))
     found = mutual_information(x, y, random_state=0)
     assert found.method == "neighbours"
     # The truth is log(1 / 0.2) + 0.1; neighbours are too low by some cells at the edges.
@@ -319,7 +319,7 @@ def test_scales_and_constant_and_repeated_columns(scale):
         ({"folds": 1}, "folds must be an integer"),
         ({"level": 1.0}, "level must be a number"),
         ({"max_rows": 1.5}, "max_rows must be an integer"),
-        ({"residual": "yes"}, "residual must be one of"),
+        ({"residual": "yes"}, "residual must be True or False"),
         ({"discrete_x": "maybe"}, "discrete_x must be True, False or 'auto'"),
         ({"discrete_x": True, "method": "ksg"}, "method must be 'auto' for labels"),
         ({"given": [1.0, 2.0]}, "x, y and given must have the same number of rows"),

@@ -17,6 +17,7 @@ from isthmus.neural import _checkpoint, seeded  # noqa: E402
 from isthmus.problems import _omniglot_files as files  # noqa: E402
 from isthmus.problems.omniglot import Alphabet, SpatialMultiOmniglot  # noqa: E402
 from isthmus.separable import (  # noqa: E402
+    PUBLISHED,
     CellMixing,
     OmniglotSource,
     PairArrays,
@@ -262,7 +263,7 @@ TINY_SETTINGS = {
     "embedding": 8,
     "batch_size": 128,
     "group": 16,
-    "lr": 5e-3,
+    "lr": 3e-3,
 }
 
 
@@ -448,7 +449,7 @@ def test_degenerate_images_give_finite_numbers(scale):
 
 
 def test_the_published_encoder_has_fourteen_layers_with_weights():
-    encoder = residual_encoder(16)
+    encoder = residual_encoder(16, size=(84, 84), **PUBLISHED)
     sizes = [
         tuple(each.weight.shape)
         for each in encoder.modules()

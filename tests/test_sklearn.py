@@ -25,12 +25,14 @@ from isthmus.baselines import (
     InfoNCE,
     PlugIn,
 )
+from isthmus.critics import MLP
 
 INSTANCES = {
     "default": MDRE(),
     "paper": MDRE(auxiliaries="cauchy", known_density=False, anchor=None, l2=1.0),
     "diagonal": MDRE(critic="diagonal"),
     "mixing": MDRE(auxiliaries=LinearMixing([0.3, 0.6])),
+    "network": MDRE(critic=MLP(width=8, depth=1, steps=20, batch_size=32)),
     "kliep": KLIEP(),
     "ulsif": ULSIF(),
     "rulsif": RULSIF(),

@@ -74,10 +74,15 @@ def beyond(
         return
     from .neural.critic import fit_network
 
-    network = MLP(base=chosen["critic"])
-    fit = fit_network(network, setup, offset, seeds)
-    what = {name: chosen[name] for name in ("anchor", "maps", "l2")}
-    yield "network", judged(fit), {"critic": network, **what}
+    what = {name: chosen[name] for name in ("anchor", "maps")}
+    network = MLP()
+    fit = fit_network(network, setup, setup.offset, seeds)
+    yield "network", held.score(network=fit), {"critic": network, "l2": np.inf, **what}
+    if np.isfinite(chosen["l2"]):
+        network = MLP(base=chosen["critic"])
+        fit = fit_network(network, setup, offset, seeds)
+        name = "network on the convex critic"
+        yield name, judged(fit), {"critic": network, "l2": chosen["l2"], **what}
 
 
 def _convex(

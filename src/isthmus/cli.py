@@ -167,7 +167,7 @@ def mi(
         raise ValueError(f"--seed must be at least 0; received {seed}.")
     if plot is not None:
         _figures.check_path(plot)
-    names = [_names(option) for option in (x, y, given)]
+    names = _names(x), _names(y), _names(given)
     mi_of_file(file, MiOptions(*names, method, missing, seed, level, as_json, quiet, plot))
 
 

@@ -63,8 +63,8 @@ class MLP(_Neural):
     ----------
     width, depth : int, default 64 and 2
         Units of a hidden layer, and number of hidden layers.
-    base : str, critic or None, default "auto"
-        The convex critic that the network stands on, with the penalty ``l2`` of
+    base : str, critic or None, default None
+        A convex critic for the network to stand on, with the penalty ``l2`` of
         :class:`MDRE`; None for the anchors alone. "auto" is the one that MDRE would choose.
     steps : int, default 1500
         Largest number of steps.
@@ -73,7 +73,7 @@ class MLP(_Neural):
     lr : float, default 3e-3
         Learning rate after warming up; it falls as a cosine.
     weight_decay : float, default 1e-4
-    shrink : float, default 1e-3
+    shrink : float, default 1e-4
         Price of the mean squares of f_p and f_q, in nats. Across a chasm no row tells what log q
         is among the rows of p: there the critics stay near their anchors.
     validation : float, default 0.15
@@ -111,12 +111,12 @@ class MLP(_Neural):
         width: int = 64,
         depth: int = 2,
         *,
-        base: Any = "auto",
+        base: Any = None,
         steps: int = 1500,
         batch_size: int = 256,
         lr: float = 3e-3,
         weight_decay: float = 1e-4,
-        shrink: float = 1e-3,
+        shrink: float = 1e-4,
         validation: float = 0.15,
         patience: int = 15,
         average: float = 0.99,
@@ -163,7 +163,7 @@ class Network(_Neural):
     inputs : {"columns", "coordinates"}, default "columns"
         What it is given: the columns of the data, standardised, or what :class:`MLP` sees.
     base, steps, batch_size, lr, weight_decay, shrink, validation
-        As of :class:`MLP`; the base is None by default.
+        As of :class:`MLP`.
     patience, average, clip
         As of :class:`MLP`.
     checkpoint, device
@@ -191,7 +191,7 @@ class Network(_Neural):
         batch_size: int = 256,
         lr: float = 3e-3,
         weight_decay: float = 1e-4,
-        shrink: float = 1e-3,
+        shrink: float = 1e-4,
         validation: float = 0.15,
         patience: int = 15,
         average: float = 0.99,

@@ -9,7 +9,8 @@ import numpy as np
 from .._kept import KeptRows
 from .._random import Seeds
 from .._typing import Array
-from ..functionals import effective_sample_size
+from ..functionals import effective_sample_size, get_divergence
+from ..functionals.intervals import choice_std_error
 from .agreement import alternatives, check_agreement
 from .calibration import check_calibration
 from .chasm import check_chasm, others_of
@@ -59,7 +60,7 @@ def diagnose(c: Any) -> dict[str, Check]:
     checks["pareto"] = check_pareto(c.log_ratio_q, c.weight_q)
     checks["tails"] = check_tails(c.log_ratio_p, c.weight_p)
     kl = c.kl
-    checks["precision"] = check_precision(kl)
+    checks["precision"] = check_precision(kl, _choice(model))
     sides = (c.log_ratio_p, c.log_ratio_q, c.weight_p, c.weight_q)
     checks["calibration"] = check_calibration(*sides)
     sample = getattr(model, "_labelled", None)
@@ -106,7 +107,8 @@ def _normalisation(c: Any, top: str, bottom: str) -> Check:
     terms, what, how = sign * log_ratio, f"E_{bottom}[{top}/{bottom}]", f"the rows of {bottom}"
     model = c.estimator
     auxiliaries = getattr(model, "auxiliaries_", [])
-    if reach(c, top) < COVERED and auxiliaries:
+    apart = reach(c, top) < COVERED
+    if apart and auxiliaries:
         # Across the chasm no row of the denominator carries the expectation. Over an
         # auxiliary the same integral, the total mass of the numerator, can be seen.
         most = -1.0
@@ -120,7 +122,11 @@ def _normalisation(c: Any, top: str, bottom: str) -> Check:
             if size > most:
                 most, terms, weight = size, candidate, None
                 what, how = f"E_{name}[{top}/{name}]", f"rows of {name}"
-    return check_normalisation(terms, weight, what, how)
+    check = check_normalisation(terms, weight, what, how)
+    if apart and how == f"the rows of {bottom}" and check.value < 1.0:
+        told = f"{bottom} has no rows where {top} has most of its mass, which cannot be checked."
+        return Check(check.value, "ok", told, details=check.details)
+    return check
 
 
 def _bias(model: Any, top: str, bottom: str) -> float:
@@ -142,6 +148,11 @@ def _nearest(model: Any) -> dict[str, float]:
             right += np.mean(model.log_ratio(rows, name, other) < 0)
             out[name] = min(out[name], 0.5 * float(right))
     return out
+
+
+def _choice(model: Any) -> float:
+    """What of the KL's standard error is doubt about the anchors, which has checks of its own."""
+    return choice_std_error(get_divergence("kl"), model) if hasattr(model, "l2_") else 0.0
 
 
 def _chasm(c: Any, kept: KeptRows) -> Check:

@@ -107,8 +107,9 @@ def check_agreement(kl: float, others: Mapping[str, float], std_error: float = 0
 def alternatives(comparison: Any, kept: KeptRows) -> tuple[float, float, list[Alternative]]:
     """Fit other families to half of the rows, and judge them on the other half.
 
-    Densities are compared where the model has them: the log-likelihood of held-out rows
-    of p under p's, of q under q's. Otherwise the log-likelihood of the rows' labels.
+    Where the model has densities, that of p is replaced by itself, then that of q, each
+    judged by the log-likelihood of held-out rows of its own sample. Otherwise the ratio is
+    replaced, and judged by the log-likelihood of the rows' labels.
 
     Parameters
     ----------
@@ -141,8 +142,10 @@ def alternatives(comparison: Any, kept: KeptRows) -> tuple[float, float, list[Al
                 other = _Judged(model, train, held)
             except (ValueError, np.linalg.LinAlgError):
                 continue
-            gain, error = other.gain(own)
-            found.append(Alternative(name, other.kl, gain, error, evidence))
+            found += [
+                Alternative(f"{name}{side}", kl, gain, error, evidence)
+                for side, kl, gain, error in other.instead_of(own)
+            ]
     error = float(own.ratio[0].std() / np.sqrt(len(held[0])))
     return own.kl, error if np.isfinite(error) else 0.0, found
 
@@ -160,7 +163,7 @@ def _families(model: Any, train: list[Array]) -> Iterator[tuple[str, Any, float]
     positive = pooled.min(axis=0) > 0
     if positive.any():
         maps = ["log" if one else None for one in positive]
-        yield "normal behind a logarithm", MDRE(anchor="gaussian", maps=maps, **_PLAIN), -1.0
+        yield "log-normal", MDRE(anchor="gaussian", maps=maps, **_PLAIN), -1.0
     selection = getattr(model, "selection_", None)
     if selection is None or not selection.by_anchor:
         yield "the default", MDRE(**_PLAIN), -1.0
@@ -180,10 +183,14 @@ class _Judged:
         self.held = held
         self.ratio = [np.asarray(self.model.log_ratio(rows), dtype=np.float64) for rows in held]
         self.kl = float(self.ratio[0].mean())
+        self.elsewhere = self.ratio[0]
         self.density = self._density()
 
     def _density(self) -> list[Array] | None:
-        """Log-density of held-out rows of p and of q under their own, by way of an auxiliary."""
+        """Log-density of held-out rows of p and of q under their own, by way of an auxiliary.
+
+        ``elsewhere`` becomes that of q at rows of p.
+        """
         model = self.model
         known = [
             (name, m)
@@ -197,26 +204,35 @@ class _Judged:
         if not known or not getattr(model, "anchors_", []):
             return None
         name, m = known[0]
+        far = self.held[0]
+        self.elsewhere = np.asarray(model.log_ratio(far, "q", name) + m.log_density(far))
         return [
             np.asarray(model.log_ratio(rows, side, name) + m.log_density(rows))
             for side, rows in zip("pq", self.held, strict=True)
         ]
 
-    def gain(self, other: _Judged) -> tuple[float, float]:
-        """Mean log-likelihood above another's, and its standard error, summed over both samples."""
-        mine, theirs = self.density, other.density
-        if mine is None or theirs is None:
-            mine, theirs = self._labels(), other._labels()
-        mean = variance = 0.0
-        for a, b in zip(mine, theirs, strict=True):
-            # One row far out may cost a normal density a million nats; it counts as one row.
-            gap = np.clip(np.nan_to_num(a - b), -_MOST_GAIN, _MOST_GAIN)
-            mean += float(gap.mean())
-            variance += float(gap.var()) / len(gap)
-        return mean, float(np.sqrt(variance))
+    def instead_of(self, own: _Judged) -> Iterator[tuple[str, float, float, float]]:
+        """Which sample, the KL, the gain in held-out log-likelihood and its standard error."""
+        if self.density is None or own.density is None:
+            yield "", self.kl, *_gain(self._labels(), own._labels())
+            return
+        (mine_p, mine_q), (own_p, own_q) = self.density, own.density
+        yield " for p", float(np.mean(mine_p - own.elsewhere)), *_gain([mine_p], [own_p])
+        yield " for q", float(np.mean(own_p - self.elsewhere)), *_gain([mine_q], [own_q])
 
     def _labels(self) -> list[Array]:
         return [-np.logaddexp(0.0, -self.ratio[0]), -np.logaddexp(0.0, self.ratio[1])]
+
+
+def _gain(mine: list[Array], theirs: list[Array]) -> tuple[float, float]:
+    """Mean log-likelihood above another's, and its standard error, summed over samples."""
+    mean = variance = 0.0
+    for a, b in zip(mine, theirs, strict=True):
+        # One row far out may cost a normal density a million nats; it counts as one row.
+        gap = np.clip(np.nan_to_num(a - b), -_MOST_GAIN, _MOST_GAIN)
+        mean += float(gap.mean())
+        variance += float(gap.var()) / len(gap)
+    return mean, float(np.sqrt(variance))
 
 
 def _halves(rows: Array) -> tuple[Array, Array]:

@@ -95,12 +95,15 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
     return Check(k, verdict, advice)
 
 
-def check_precision(kl: Any) -> Check:
-    """Whether the interval of the KL is narrow enough for the number to mean something.
+def check_precision(kl: Any, choice: float = 0.0) -> Check:
+    """Whether there are rows enough for the KL to mean something.
 
     Parameters
     ----------
     kl : Estimate
+    choice : float
+        What of its standard error is there because several anchors fit as well. That is
+        taken off here, being what the checks of anchors and of agreement look at.
 
     Returns
     -------
@@ -108,14 +111,17 @@ def check_precision(kl: Any) -> Check:
         Its value is the standard error as a share of the KL, or of a tenth of a nat if
         the KL is smaller.
     """
-    share = float(kl.std_error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf
+    error = kl.std_error
+    if np.isfinite(error):
+        error = float(np.sqrt(max(error**2 - choice**2, 0.0)))
+    share = float(error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf
     verdict: Verdict = "ok" if share <= _WIDE else "warn" if share <= _USELESS else "fail"
     told = f"The standard error is {share:.0%} of the KL" if np.isfinite(share) else "KL is unknown"
     if abs(kl.value) < LEAST_KL:
-        told = f"The standard error of the KL is {kl.std_error:.2g} nats"
+        told = f"The standard error of the KL is {error:.2g} nats"
     advice = {
         "ok": f"{told}.",
-        "warn": f"{told}: read the interval, not the value; more rows would narrow it.",
+        "warn": f"{told}: read the interval, not the value; more rows would help.",
         "fail": f"{told}: these rows are too few to say how far apart the samples are.",
     }[verdict]
     return Check(share, verdict, advice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ._show import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..problems.omniglot import SpatialMultiOmniglot
+    from ..problems.omniglot import Alphabet, SpatialMultiOmniglot
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ METHODS: dict[str, Variant] = {
 }
 RIVALS = ("mdre", "tre", "single", "infonce")
 # Steps by the number of cells. All methods of one d have the same encoder, drawings and steps.
-STEPS = {1: 600, 4: 1200, 9: 1500, 16: 1500, 25: 1500}
-BATCH, GROUP, EMBEDDING, PER_CHARACTER = 256, 32, 32, 1
+STEPS = {1: 600, 4: 600, 9: 600, 16: 600, 25: 600}
+BATCH, GROUP, EMBEDDING, PER_CHARACTER = 512, 32, 32, 2
 PAIRS, PROBE = 20_000, 4_000
 
 
@@ -129,17 +130,23 @@ def _steps(d: int, method: str) -> int:
 
 
 def _problem(cell: Found) -> SpatialMultiOmniglot:
-    from ..problems.omniglot import SpatialMultiOmniglot, drawn_alphabets, load_alphabets
+    from ..problems.omniglot import SpatialMultiOmniglot
 
-    strokes = cell["data"] == "strokes"
-    alphabets = drawn_alphabets([12, 11, 10, 9], rng=5) if strokes else load_alphabets()
-    return SpatialMultiOmniglot.largest(alphabets, cell["d"])
+    return SpatialMultiOmniglot.largest(_alphabets(cell["data"]), cell["d"])
+
+
+@cache
+def _alphabets(data: str) -> list[Alphabet]:
+    """Drawings, read once in a process that runs many cells."""
+    from ..problems.omniglot import drawn_alphabets, load_alphabets
+
+    return drawn_alphabets([12, 11, 10, 9], rng=5) if data == "strokes" else load_alphabets()
 
 
 def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
     """The fitted model, and what its training took."""
     from ..neural import require_torch
-    from ..separable import OmniglotSource, SeparableRatio
+    from ..separable import PUBLISHED, OmniglotSource, SeparableRatio
 
     require_torch("omniglot").set_num_threads(1)
     settings = dict(METHODS[cell["method"]].settings)
@@ -148,9 +155,9 @@ def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
     group = BATCH if settings["method"] == "infonce" else GROUP
     size = {"embedding": EMBEDDING * cell["d"]} if whole else {"embedding": EMBEDDING}
     if whole:
-        size |= {"batch_size": 64, "pool": "mean", "strides": (1, 2, 2)}
+        size |= {"batch_size": 64, **PUBLISHED}
     if cell["data"] == "strokes":
-        size = {"embedding": 12, "channels": (8, 16, 16)}
+        size = {"embedding": 12, "channels": (4, 4, 4)}
     model = SeparableRatio(
         grid=train.grid,
         steps=cell["steps"],
@@ -163,10 +170,10 @@ def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
     begin = time.process_time()
     model.fit_source(source, OmniglotSource(validation, per_character=2))
     seconds = time.process_time() - begin
-    images = 2 * sum(dict(zip(train.alphabets, train.sizes, strict=True)).values())
+    drawings = 2 * len(source.draw(1, require_torch("omniglot").Generator()).u)
     return model, {
         "cpu_seconds": seconds,
-        "images_per_step": images if not whole else (cell["d"] + 2) * model.batch_size,
+        "images_per_step": (cell["d"] + 1) * model.batch_size if whole else drawings,
         "best_step": model.training_.best_step,
         "parameters": sum(each.numel() for each in model.critic_.parameters()),
         "group": group,

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._random import Seeds
-from .._typing import Array
+from .._typing import Array, IntArray
 from ._bent import BentRatio, bends
 from ._judge import Folds, Judged, judge
 from ._rows import Side
@@ -21,6 +21,8 @@ MARGIN = 3.0
 _FEW, _MANY = 3, 120
 # Above so many nats no shuffled pair looks like a joint one, and masses cannot be judged.
 _CHASM = 4.0
+# Neighbours whose estimate is compared with that of the other ratios.
+_NEIGHBOURS = 5
 # Most canonical variates that are bent, and most folds to screen them on.
 _VARIATES = 6
 
@@ -30,10 +32,10 @@ class _Independent:
 
     name = "independent"
 
-    def fit(self, rows: Array) -> Self:
+    def fit(self, rows: IntArray) -> Self:
         return self
 
-    def log_ratio(self, i: Array, j: Array) -> Array:
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         return np.zeros(len(i))
 
 
@@ -62,7 +64,7 @@ def estimate(
     seeds: Seeds,
     n_folds: int,
     *,
-    residual: bool | str = False,
+    residual: bool = False,
     verbose: int = 0,
 ) -> Anchored:
     """Estimate the mutual information of two sides.
@@ -76,11 +78,15 @@ def estimate(
     folds = Folds.split(len(x), n_folds, seeds("folds"))
     rng = seeds("shuffles")
     trials: list[Judged] = []
+    ratios: dict[str, Any] = {}
 
     def tried(ratio: Any, name: str | None = None, **how: Any) -> Judged:
         judged = judge(ratio, folds, rng, **how)
         judged.name = name or judged.name
         trials.append(judged)
+        ratios[judged.name] = ratio
+        if verbose:
+            print(f"mutual information, {judged.name}: {judged.score:.4f} on held-out pairs")
         return judged
 
     best = tried(_Independent())
@@ -92,20 +98,42 @@ def estimate(
         student = tried(StudentRatio(x, y))
         best = student if student.beats(best, MARGIN) else best
     if x.width + y.width <= _FEW:
-        near = tried(NeighbourRatio(x.scores, y.scores), inside=False)
-        best = near if near.beats(best, MARGIN) else best
+        near = tried(NeighbourRatio(*_straighter(x, y, raw, scores)), inside=False)
+        terms = ksg_terms(*_straighter(x, y, raw, scores), k=_NEIGHBOURS)
+        if near.beats(best, MARGIN) or _misses(best, terms, x, y):
+            best = near
     if max(x.width, y.width) > 1 and best.score < _CHASM:
-        left, right = (x.raw, y.raw) if raw.score > scores.score else (x.scores, y.scores)
-        bent = _bent(left, right, folds, seeds)
-        if bent is not None:
-            trials.append(bent)
+        ratio = _bent(*_straighter(x, y, raw, scores), folds, seeds)
+        if ratio is not None:
+            bent = tried(ratio)
+            bent.settings = {**vars(ratio.bend), "variates": ratio.n_variates}
             best = bent if bent.beats(best, MARGIN) else best
+    if residual:
+        from ._residual import ResidualRatio
+
+        learned = tried(ResidualRatio(ratios[best.name], *_straighter(x, y, raw, scores), seeds))
+        best = learned if learned.beats(best, MARGIN) else best
     value, error = _value(best, x, y)
     return Anchored(value, error, best, trials)
 
 
-def _bent(x: Array, y: Array, folds: Folds, seeds: Seeds) -> Judged | None:
-    """The best set of features and number of variates, by the first fold; then all folds."""
+def _misses(best: Judged, terms: Array, x: Side, y: Side) -> bool:
+    """Whether neighbours see clearly more than a ratio.
+
+    Their estimate errs low if at all. Their ratio is too noisy to win by its likelihood, where
+    rows are few.
+    """
+    gain = terms.mean() - _value(best, x, y)[0]
+    return bool(gain > MARGIN * (terms - best.joint).std() / np.sqrt(len(terms)))
+
+
+def _straighter(x: Side, y: Side, raw: Judged, scores: Judged) -> tuple[Array, Array]:
+    """The coordinates in which the normal ratio is the better one."""
+    return (x.raw, y.raw) if raw.score > scores.score else (x.scores, y.scores)
+
+
+def _bent(x: Array, y: Array, folds: Folds, seeds: Seeds) -> BentRatio | None:
+    """The best set of features and number of variates, by the first fold."""
     best: tuple[float, BentRatio, int] | None = None
     for bend in bends(x.shape[1], y.shape[1], folds.n):
         ratio = BentRatio(x, y, bend, _VARIATES)
@@ -119,9 +147,7 @@ def _bent(x: Array, y: Array, folds: Folds, seeds: Seeds) -> Judged | None:
         return None
     _, ratio, k = best
     ratio.use(k)
-    judged = judge(ratio, folds, seeds("bent"))
-    judged.settings = {**vars(ratio.bend), "variates": k}
-    return judged
+    return ratio
 
 
 class _Fitted:
@@ -130,7 +156,7 @@ class _Fitted:
     def __init__(self, ratio: Any) -> None:
         self.name, self.log_ratio = ratio.name, ratio.log_ratio
 
-    def fit(self, rows: Array) -> Self:
+    def fit(self, rows: IntArray) -> Self:
         return self
 
 
@@ -145,6 +171,7 @@ def _value(best: Judged, x: Side, y: Side) -> tuple[float, float]:
         near = ksg_terms(x.scores, y.scores, k=3)
         far = ksg_terms(x.scores, y.scores, k=12).mean()
         value = float(near.mean())
+        # Fewer neighbours have less bias; what the next fewer would change is not known.
         return value, float(np.hypot(near.std() / np.sqrt(n), value - far))
     # On fitted rows a ratio is too good by as much as it is too bad on others.
     outside, inside = best.bound, float(np.mean(best.inside))

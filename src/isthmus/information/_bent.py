@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from scipy.special import ndtri
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ._rows import canonical
 from .copulas import normal_log_ratio
 
@@ -45,7 +45,7 @@ class Bend:
     degree: int
     leading: int
 
-    def features(self, a: Array, fitted: Array) -> Array:
+    def features(self, a: Array, fitted: IntArray) -> Array:
         """Features of canonical coordinates, shape (n, k)."""
         parts = [a]
         if self.rings:
@@ -80,7 +80,7 @@ class BentRatio:
         """Take so many of the leading variates."""
         self.n_variates = n_variates
 
-    def fit(self, rows: Array) -> Self:
+    def fit(self, rows: IntArray) -> Self:
         """Fit to the pairs of these rows."""
         a, b, _ = canonical(self.x, self.y, rows)
         a, b, _ = canonical(
@@ -91,12 +91,14 @@ class BentRatio:
         self.rows, self._pairs = rows, dict[int, tuple[Array, Array, Array]]()
         return self
 
-    def log_ratio(self, i: Array, j: Array) -> Array:
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         """Log-ratio at pairs of row i of x and row j of y."""
-        a, b, rho = self._variates(self.n_variates)
+        a, b, rho = self.variates()
         return normal_log_ratio(a[i], b[j], rho)
 
-    def _variates(self, k: int) -> tuple[Array, Array, Array]:
+    def variates(self) -> tuple[Array, Array, Array]:
+        """Normal variates of x and of y, in pairs, and their correlations."""
+        k = self.n_variates
         if k not in self._pairs:
             # Scores are no longer exactly uncorrelated.
             a, b, rho = canonical(self.u[:, :k], self.v[:, :k], self.rows)
@@ -120,7 +122,7 @@ def _count(bend: Bend, d: int) -> int:
     return d * max(bend.rings, 1) + polynomials
 
 
-def _hats(radius: Array, fitted: Array, n: int) -> Array:
+def _hats(radius: Array, fitted: IntArray, n: int) -> Array:
     """Piecewise linear functions of the radius that add up to one, shape (rows, n)."""
     known = np.sort(radius[fitted])
     level = (np.arange(len(known)) + 0.5) / len(known)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import logsumexp
 
-from .._typing import Array
+from .._typing import Array, IntArray
 
 # Shuffles of a fold's rows; each row of x meets so many rows of y that are not its own.
 SHUFFLES = 8
@@ -20,10 +20,10 @@ class PairRatio(Protocol):
 
     name: str
 
-    def fit(self, rows: Array) -> Any:
+    def fit(self, rows: IntArray) -> Any:
         """Fit to the pairs of these rows."""
 
-    def log_ratio(self, i: Array, j: Array) -> Array:
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         """Log-ratio at pairs of row i of x and row j of y."""
 
 
@@ -39,7 +39,7 @@ class Folds:
         Number of rows in all.
     """
 
-    parts: list[Array]
+    parts: list[IntArray]
     n: int
 
     @classmethod
@@ -47,7 +47,7 @@ class Folds:
         """Cut a random order of the rows into folds."""
         return cls(np.array_split(rng.permutation(n), n_folds), n)
 
-    def others(self, fold: int) -> Array:
+    def others(self, fold: int) -> IntArray:
         """Rows that are not in a fold."""
         return np.concatenate([part for k, part in enumerate(self.parts) if k != fold])
 
@@ -66,6 +66,8 @@ class Judged:
         Of every row of x the logarithm of the mean ratio over its shuffled pairs. For the
         true ratio that mean has expectation one at every x, so that rows are as good as
         independent.
+    highest : float
+        Largest log-ratio of a shuffled pair.
     log_mass : list of float
         Of each fold the logarithm of the mean ratio over shuffled pairs; 0 for a ratio that
         is normalised.
@@ -80,13 +82,14 @@ class Judged:
     name: str
     joint: Array
     shuffled: Array
+    highest: float = -np.inf
     log_mass: list[float] = field(default_factory=list)
     mass_error: float = 0.0
     inside: list[float] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def seen(self) -> Array:
+    def seen(self) -> IntArray:
         """Rows of the folds that were judged."""
         return np.flatnonzero(np.isfinite(self.joint))
 
@@ -155,6 +158,7 @@ def judge(
         out.shuffled[rows] = logsumexp(values.reshape(-1, len(rows)), axis=0) - np.log(
             len(values) / len(rows)
         )
+        out.highest = max(out.highest, float(values.max()))
         mass, error = log_mass(values)
         out.log_mass.append(mass)
         errors.append(error)
@@ -167,7 +171,7 @@ def judge(
 
 
 def evaluate_shuffled(
-    ratio: PairRatio, rows: Array, rng: np.random.Generator, shuffles: int
+    ratio: PairRatio, rows: IntArray, rng: np.random.Generator, shuffles: int
 ) -> Array:
     """Log-ratios at rows of x with rows of y that are not their own."""
     # A rotation of a random order leaves no row with its own.

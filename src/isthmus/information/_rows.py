@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from .._typing import Array
+from .._typing import Array, IntArray
 
 # Directions whose variance is less than this share of the largest are taken for constants.
 _FLAT = 1e-10
@@ -56,10 +56,10 @@ class Side:
     @property
     def width(self) -> int:
         """Number of columns that vary."""
-        return self.raw.shape[1]
+        return int(self.raw.shape[1])
 
 
-def whitened(z: Array, fitted: Array, flat: float = _FLAT) -> Array:
+def whitened(z: Array, fitted: IntArray, flat: float = _FLAT) -> Array:
     """Rows with the covariance of the fitted rows taken out; flat directions are dropped.
 
     Parameters
@@ -77,7 +77,9 @@ def whitened(z: Array, fitted: Array, flat: float = _FLAT) -> Array:
     return np.asarray((z - centre) @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
-def canonical(x: Array, y: Array, fitted: Array, flat: float = _FLAT) -> tuple[Array, Array, Array]:
+def canonical(
+    x: Array, y: Array, fitted: IntArray, flat: float = _FLAT
+) -> tuple[Array, Array, Array]:
     """Canonical variates of all rows, and the canonical correlations of the fitted ones.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from scipy.special import digamma, gammaln, stdtrit
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ._rows import Side, canonical
 
 # Correlations are kept below one by this much, so that every log-ratio is finite.
@@ -42,7 +42,7 @@ class GaussianRatio:
     def __init__(self, x: Array, y: Array) -> None:
         self.x, self.y = x, y
 
-    def fit(self, rows: Array) -> Self:
+    def fit(self, rows: IntArray) -> Self:
         """Fit to the pairs of these rows."""
         a, b, rho = canonical(self.x, self.y, rows)
         g_x, g_y = a.shape[1] / len(rows), b.shape[1] / len(rows)
@@ -54,7 +54,11 @@ class GaussianRatio:
         self.a, self.b = a[:, :k], b[:, :k]
         return self
 
-    def log_ratio(self, i: Array, j: Array) -> Array:
+    def variates(self) -> tuple[Array, Array, Array]:
+        """Normal variates of x and of y, in pairs, and their correlations."""
+        return self.a, self.b, self.rho
+
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         """Log-ratio at pairs of row i of x and row j of y."""
         return normal_log_ratio(self.a[i], self.b[j], self.rho)
 
@@ -129,7 +133,7 @@ class StudentRatio:
         self._quantiles: dict[float, Array] = {}
         self._degrees: tuple[float, ...] = _DEGREES
 
-    def fit(self, rows: Array) -> Self:
+    def fit(self, rows: IntArray) -> Self:
         """Fit to the pairs of these rows; degrees of freedom are those of the first fit."""
         best, start = -np.inf, None
         # The mean log-ratio has one peak; the search goes up to it from the heavy tails.
@@ -144,7 +148,7 @@ class StudentRatio:
         self._degrees = (self.nu,)
         return self
 
-    def log_ratio(self, i: Array, j: Array) -> Array:
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         """Log-ratio at pairs of row i of x and row j of y."""
         z = self._at(self.nu)
         z = np.hstack([z[i, : self.d_x], z[j, self.d_x :]])
@@ -166,10 +170,11 @@ class StudentRatio:
         if nu not in self._quantiles:
             self._quantiles.clear()  # one set at a time
             known, place = np.unique(self.level, return_inverse=True)
-            self._quantiles[nu] = stdtrit(nu, known)[place].reshape(self.level.shape)
+            quantiles = np.asarray(stdtrit(nu, known), dtype=np.float64)
+            self._quantiles[nu] = quantiles[place].reshape(self.level.shape)
         return self._quantiles[nu]
 
-    def _scatter(self, nu: float, rows: Array, start: Array | None) -> Array:
+    def _scatter(self, nu: float, rows: IntArray, start: Array | None) -> Array:
         """Scatter matrix by expectation-maximisation, from that of other degrees of freedom."""
         z = self._at(nu)[rows]
         n, d = z.shape

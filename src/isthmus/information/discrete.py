@@ -93,7 +93,8 @@ def label_information(
     folds = Folds.split(n, n_folds, seeds("folds"))
     features = _quadratic(side.scores)
     best = np.zeros(n)
-    inside, trials = 0.0, [{"name": "independent", "score": 0.0}]
+    inside = 0.0
+    trials: list[dict[str, Any]] = [{"name": "independent", "score": 0.0}]
     for name, inputs, model in _classifiers(features, side.raw, n, seeds):
         terms, within = np.empty(n), []
         for fold, part in enumerate(folds.parts):

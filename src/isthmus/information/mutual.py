@@ -11,7 +11,7 @@ import numpy as np
 
 from .._random import Seeds
 from .._typing import Array, RandomState
-from .._validation import check_number, check_option
+from .._validation import check_flag, check_number, check_option
 from ._anchored import estimate
 from ._bound import lower_bound
 from ._judge import Judged
@@ -49,7 +49,7 @@ def mutual_information(
     method: str = "auto",
     discrete_x: bool | str = "auto",
     discrete_y: bool | str = "auto",
-    residual: bool | str = "auto",
+    residual: bool = False,
     folds: int = 5,
     level: float = 0.95,
     max_rows: int = 100_000,
@@ -85,10 +85,9 @@ def mutual_information(
         Whether the values are labels. "auto": text, booleans and categories are, and so are
         numbers with at most 20 values that are repeated ten times or more in the mean. Two
         labels are counted; for a label and numbers a classifier is fitted.
-    residual : bool or "auto"
-        Whether to train a network on what the chosen ratio leaves over. "auto" does so if torch
-        is installed, there are four columns or more, and the ratio of non-linear variates was
-        chosen: where a closed form holds, there is nothing left over.
+    residual : bool
+        Whether to train a network, too, on what the best of these ratios leaves over. It needs
+        torch and takes some ten times as long, and sees what no closed form describes.
     folds : int
         Number of folds; every pair is judged by a ratio fitted to the other folds.
     level : float
@@ -127,7 +126,7 @@ def mutual_information(
     (True, 'gaussian')
     """
     check_option(method, "method", METHODS)
-    check_option(residual, "residual", ("auto", True, False))
+    check_flag(residual, "residual")
     check_number(folds, "folds", low=2, integer=True)
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(max_rows, "max_rows", low=_LEAST, integer=True)
@@ -149,7 +148,7 @@ class _How:
     """Options of a call, and the estimate that they lead to for any two sides."""
 
     method: str
-    residual: bool | str
+    residual: bool
     folds: int
     seeds: Seeds
     verbose: int = 0
@@ -194,8 +193,8 @@ class _How:
         if self.method != "auto":
             from .variational import variational_information
 
-            found = variational_information(x.raw, y.raw, self.method, self.seeds)
-            return Found(*found, self.method)
+            bound = variational_information(x.raw, y.raw, self.method, self.seeds)
+            return Found(*bound, self.method)
         top = max(canonical(s, t, np.arange(n))[2][0] for s, t in
                   ((x.scores, y.scores), (x.raw, y.raw)))  # fmt: skip
         folds = min(self.folds, max(n // 10, 2))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import digamma
 
-from .._typing import Array
+from .._typing import Array, IntArray
 
 
 def ksg_terms(x: Array, y: Array, k: int = 3) -> Array:
@@ -40,7 +40,7 @@ def ksg_terms(x: Array, y: Array, k: int = 3) -> Array:
     """
     n = len(x)
     joint = np.hstack([x, y])
-    distance = cKDTree(joint).query(joint, k + 1, p=np.inf)[0][:, -1]
+    distance = np.asarray(cKDTree(joint).query(joint, k + 1, p=np.inf)[0])[:, -1]
     terms = digamma(k) + digamma(n) * np.ones(n)
     # Strictly nearer; a row counts itself, which is the one that is added.
     radius = np.nextafter(distance, 0.0)
@@ -63,10 +63,10 @@ class NeighbourRatio:
 
     name = "neighbours"
 
-    def __init__(self, x: Array, y: Array, k: int = 20) -> None:
+    def __init__(self, x: Array, y: Array, k: int = 10) -> None:
         self.x, self.y, self.k = x, y, k
 
-    def fit(self, rows: Array) -> Self:
+    def fit(self, rows: IntArray) -> Self:
         """Fit to the pairs of these rows."""
         self.n = len(rows)
         self.trees = (
@@ -76,12 +76,12 @@ class NeighbourRatio:
         )
         return self
 
-    def log_ratio(self, i: Array, j: Array) -> Array:
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         """Log-ratio at pairs of row i of x and row j of y, which were not fitted."""
         both, left, right = self.trees
         k = min(self.k, self.n)
         x, y = self.x[i], self.y[j]
-        radius = both.query(np.hstack([x, y]), [k], p=np.inf)[0][:, 0]
+        radius = np.asarray(both.query(np.hstack([x, y]), [k], p=np.inf)[0])[:, 0]
         out = np.full(len(x), digamma(k) + np.log(self.n))
         for tree, side in ((left, x), (right, y)):
             count = tree.query_ball_point(side, radius, p=np.inf, return_length=True)

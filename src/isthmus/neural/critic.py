@@ -144,14 +144,21 @@ def _split(
             given[k + 2] = auxiliary.rows_, None
     train, held = {}, {}
     rng = seeds("stop early")
-    for c, (rows, weight) in given.items():
-        rows, weight = distinct(rows, weight)
+    merged = {c: _merged(setup, *pair) for c, pair in given.items()}
+    for c, (rows, weight) in merged.items():
         out = some(len(rows), share, rng)
         train[c] = _Part(rows[~out], weight[~out])
         held[c] = _Part(rows[out], weight[out])
     if not all(len(part.rows) for part in [*train.values(), *held.values()]):
-        return {c: _Part(*distinct(*pair)) for c, pair in given.items()}, None
+        return {c: _Part(*pair) for c, pair in merged.items()}, None
     return train, held
+
+
+def _merged(setup: Any, rows: Array, weight: Array | None) -> tuple[Array, Array]:
+    """Different rows with their weights, in an order that no change of units touches."""
+    rows, weight = distinct(rows, weight)
+    order = np.argsort(setup.where(rows)[:, 0], kind="stable")
+    return rows[order], weight[order]
 
 
 def _auxiliaries(

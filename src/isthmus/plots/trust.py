@@ -39,7 +39,7 @@ def weight_tail(
     """Show how heavy the tail of the importance weights is.
 
     The curve is the share of rows of q that weigh at least so much, both on logarithmic
-    scales. A heavy tail is a straight line of slope -1/k; a light one falls off.
+    scales. A heavy tail ends as a straight line of slope -1/k; a light one falls off.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def weight_tail(
     weight : array-like of shape (n,), optional
         Weights that the rows have already.
     k : float, optional
-        Shape of the tail, as ``comparison.diagnostics["pareto"].value``, to be drawn as
-        a line.
+        Shape of the tail, as ``comparison.diagnostics["pareto"].value``, to be written
+        beside it.
     ax : Axes, optional
 
     Returns
@@ -76,12 +76,8 @@ def weight_tail(
     x, y = ratio[at] / np.log(10), np.log10((n - at) / n)
     ax = axes_or_new(ax)
     ax.plot(x, y, color=Q, linewidth=1.8)
-    if k is not None and np.isfinite(k) and k > 0.05:
-        start = n - 1 - int(min(0.2 * n, 3.0 * np.sqrt(n)))
-        first = ratio[max(start, 0)] / np.log(10)
-        span = np.array([first, x.max()])
-        level = np.log10((n - max(start, 0)) / n)
-        ax.plot(span, level - (span - first) / k, color=GREY, linewidth=1.2, linestyle="--")
+    if k is not None and np.isfinite(k):
+        ax.text(0.03, 0.06, f"Pareto's k = {k:.2f}", transform=ax.transAxes)
     ax.set_ylim(min(y.min(), -1.0) - 0.15, 0.1)
     if x.max() - x.min() > 20.0:
         ax.set_xlim(x.max() - 20.0, x.max() + 1.0)

@@ -110,7 +110,7 @@ class Pictures:
         )
         return [
             figure(curve, "How few rows of q stand for p when they are weighted."),
-            figure(tail, "How heavy the tail of these weights is; dashed, Pareto's."),
+            figure(tail, "How heavy the tail of these weights is."),
         ]
 
     def ranking(self, shifts: list[Any]) -> Markup:

@@ -34,6 +34,18 @@ class Residual(nn.Module):
         return self.skip(x) + self.second(nn.functional.relu(inner))
 
 
+class TwoWays(nn.Module):
+    """The sum of what two modules make of one input."""
+
+    def __init__(self, long: Any, short: Any) -> None:
+        super().__init__()
+        self.long, self.short = long, short
+
+    def forward(self, x: Any) -> Any:
+        """Output of both."""
+        return self.long(x) + self.short(x)
+
+
 class SeparableCritic(nn.Module):
     """h_k(u, v) = g(u)' W_k f(v) + b_k for every k.
 

@@ -13,7 +13,7 @@ from ..neural._torch import require_torch
 from ..neural.training import Training
 from ._images import check_grid
 from ._rows import Inputs
-from .encoders import residual_encoder
+from .encoders import POOLS, residual_encoder
 from .losses import METHODS
 from .mixing import MIXINGS
 from .sources import join_cells
@@ -39,7 +39,7 @@ def check_parameters(estimator: Any) -> None:
     require_torch("SeparableRatio")
     check_option(estimator.method, "method", METHODS)
     check_option(estimator.mixing, "mixing", MIXINGS)
-    check_option(estimator.pool, "pool", ("flat", "mean"))
+    check_option(estimator.pool, "pool", POOLS)
     check_option(estimator.interaction, "interaction", ("all", "cells"))
     check_grid(estimator.grid)
     encoder = estimator.encoder
@@ -74,7 +74,10 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
     given = estimator.encoder
     if isinstance(given, str):
         how: dict[str, Any] = {"channels": estimator.channels, "in_channels": batch.u.shape[1]}
-        how |= {"strides": estimator.strides, "pool": estimator.pool}
+        height, width = batch.u.shape[2:]
+        if not is_cellwise(estimator):
+            height, width = height * estimator.grid[0], width * estimator.grid[1]
+        how |= {"strides": estimator.strides, "pool": estimator.pool, "size": (height, width)}
         g = residual_encoder(estimator.embedding, **how)
         f = g if estimator.one_encoder else residual_encoder(estimator.embedding, **how)
     else:

@@ -15,7 +15,7 @@ from .._random import Seeds
 from .._typing import Array, RandomState
 from ..functionals import Estimate
 from ..neural._torch import require_torch, seeded
-from ..neural.training import train
+from ..neural.training import printed, train
 from ._images import as_cells
 from ._parameters import IMAGES, check_parameters, is_cellwise, make_critic, training_of
 from ._rows import CellRows, Inputs, WholeRows
@@ -70,7 +70,7 @@ class SeparableRatio(BaseEstimator):
         (W_k is then block-diagonal); for encoders of cells.
     embedding : int, default 32
         Numbers in the embedding of a cell, or of the whole.
-    channels : tuple of three int, default (16, 32, 64)
+    channels : tuple of three int, default (16, 16, 16)
         Channels of the stages of the residual networks; the paper has (32, 64, 64).
     pool : {"flat", "mean"}, default "flat"
         As of :func:`residual_encoder`; the paper has "mean".
@@ -83,7 +83,7 @@ class SeparableRatio(BaseEstimator):
     group : int, default 32
         Pairs of a batch that are paired with one another: each gives ``group - 1`` rows of
         q and of every auxiliary.
-    lr : float, default 3e-3
+    lr : float, default 1.5e-3
         Learning rate.
     weight_decay : float, default 1e-4
     validation : float, default 0.15
@@ -134,13 +134,13 @@ class SeparableRatio(BaseEstimator):
         one_encoder: bool = False,
         interaction: str = "all",
         embedding: int = 32,
-        channels: tuple[int, int, int] = (16, 32, 64),
+        channels: tuple[int, int, int] = (16, 16, 16),
         pool: str = "flat",
         strides: tuple[int, int, int] = (2, 2, 1),
         steps: int = 2000,
         batch_size: int = 256,
         group: int = 32,
-        lr: float = 3e-3,
+        lr: float = 1.5e-3,
         weight_decay: float = 1e-4,
         validation: float = 0.15,
         patience: int = 20,
@@ -266,7 +266,7 @@ class SeparableRatio(BaseEstimator):
             held_out=None if held_out is None else held_out_loss,
             settings=training_of(self),
             watch=None if held_out is None else lambda: dict(looked),
-            progress=self._printed(looked) if self.verbose else None,
+            progress=printed("SeparableRatio", self.verbose),
         )
         self.n_iter_ = self.training_.steps
         self._finish(source, rows, seeds)
@@ -286,13 +286,6 @@ class SeparableRatio(BaseEstimator):
                 while sum(map(len, found)) < max(_REFERENCES, self.group) and len(found) < 64:
                     found.append(rows.embed(source.draw(self.batch_size, generator))[1])
                 self.references_ = torch.cat(found).double().numpy()
-
-    def _printed(self, looked: dict[str, float]) -> Any:
-        def show(done: int, total: int, what: str) -> None:
-            more = "".join(f", {name} {value:.3f}" for name, value in looked.items())
-            print(f"SeparableRatio: step {done} of {total}, {what}{more}", flush=True)
-
-        return show
 
     def log_ratio(self, u: Any, v: Any) -> Array:
         """Log p(u, v) / p(u) p(v) of pairs of images, shape (n,)."""

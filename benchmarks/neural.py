@@ -156,7 +156,7 @@ def tasks(arguments: Any) -> list[Found]:
             sizes = [2] if arguments.quick else [2, 40]
             steps = 40 if arguments.quick else 1500
             out += [
-                {"part": part, "columns": d, "rows": rows, "seed": 0, "steps": steps, "repeats": 3}
+                {"part": part, "columns": d, "rows": rows, "seed": 0, "steps": steps, "repeats": 2}
                 for d in sizes
             ]
             continue

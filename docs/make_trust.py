@@ -49,7 +49,7 @@ def ran(record: dict[str, Any], name: str) -> str:
 
 
 def detector() -> dict[str, str]:
-    """Tables of the detector, and its figure."""
+    """Tables of the detector."""
     record = read("detector")
     found, goals = record["summary"], record["goals"]
     low, high = found["auc_interval"]
@@ -89,7 +89,6 @@ def detector() -> dict[str, str]:
             for each in sorted(record["results"], key=lambda one: one["error"])
         ],
     )
-    _figure(record["results"])
     return {
         "detector": f"{told}\n\n{by_error}",
         "by check": by_check,
@@ -97,9 +96,9 @@ def detector() -> dict[str, str]:
     }
 
 
-def _figure(results: list[dict[str, Any]]) -> None:
+def figure(results: list[dict[str, Any]]) -> None:
     """Draw every fit: its error against how much the checks doubt it."""
-    figure, ax = plt.subplots(figsize=(8.0, 4.0), layout="constrained")
+    drawn, ax = plt.subplots(figsize=(8.0, 4.0), layout="constrained")
     error = np.clip([each["error"] for each in results], 1e-3, 30.0)
     score = np.array([each["doubt"] for each in results])
     worst = [
@@ -117,8 +116,8 @@ def _figure(results: list[dict[str, Any]]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="upper left")
     plt.rcParams["svg.hashsalt"] = "isthmus"
-    figure.savefig(HERE / "figures" / "detector.svg", metadata={"Date": None})
-    plt.close(figure)
+    drawn.savefig(HERE / "figures" / "detector.svg", metadata={"Date": None})
+    plt.close(drawn)
 
 
 def two_sample() -> dict[str, str]:
@@ -172,4 +171,5 @@ def fill_in(path: Path, blocks: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
+    figure(read("detector")["results"])
     fill_in(HERE / "trust.md", detector() | two_sample())

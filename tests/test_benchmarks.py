@@ -216,7 +216,7 @@ def check_rival_kernel(record):
 
 def check_omniglot(record):
     for each in record["results"]:
-        assert each["d"] == 4 and each["images"] == 14 and each["ratio"] > 0
+        assert each["d"] == 4 and each["images"] == 2 * 4 * (4 + 3) and each["ratio"] > 0
         assert all(rate > 0 for rates in each["rates"].values() for rate in rates)
 
 
@@ -242,3 +242,13 @@ def check_two_sample(record):
     assert all(0 <= each["rate"] <= 1 for each in [*results["size"], *results["power"]])
     methods = {each["method"] for each in results["power"]}
     assert "isthmus" in methods and len(methods) + len(record["missing"]) == 5
+
+
+def check_bmi(record):
+    found = {(each["task"], each["method"]): each for each in record["results"]}
+    assert {method for _, method in found} == {"auto", "ksg", "cca"}
+    assert {each["set"] for each in record["results"]} == {"bmi", "gaussian", "high", "independent"}
+    assert all(0 <= each["coverage"] <= 1 for each in record["summary"])
+    # The rotation with the radius, which costs the normal ratio most of the information.
+    name = "spiral, drawn here"
+    assert abs(found[name, "auto"]["error"]) < abs(found[name, "cca"]["error"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import runpy
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -441,3 +444,12 @@ class TestCompare:
         with pytest.raises(ZeroDivisionError):
             compare(X[y == 1], X[y == 0], critic="mlp")
         assert seen == ["mlp"]
+
+
+def test_the_numbers_in_the_document_are_those_of_the_record():
+    root = Path(__file__).parents[1]
+    names = runpy.run_path(str(root / "docs" / "make_neural.py"))
+    if not names["RECORD"].exists():
+        pytest.skip("no record yet")
+    record = json.loads(names["RECORD"].read_text("utf-8"))
+    assert names["rows"](record) in names["PAGE"].read_text("utf-8")

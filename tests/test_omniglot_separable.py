@@ -259,7 +259,7 @@ def test_cells_are_cut_and_joined_and_moved():
 
 TINY_SETTINGS = {
     "grid": (2, 2),
-    "channels": (8, 8, 8),
+    "encoder": "dense",
     "embedding": 8,
     "batch_size": 128,
     "group": 16,
@@ -320,13 +320,13 @@ def small(**more):
 
 
 @pytest.mark.parametrize("method", ["mdre", "tre", "single", "infonce"])
-@pytest.mark.parametrize("encoder", ["cells", "whole"])
+@pytest.mark.parametrize("encoder", ["cells", "dense", "whole"])
 def test_log_ratios_are_those_of_the_critics(method, encoder):
     u, v = small_pairs()
     model = small(method=method, encoder=encoder, mixing="count").fit(u, v)
     found = model.log_ratio(u[:7], v[:7])
     g, f = model.embed(u[:7]), model.embed_partner(v[:7])
-    assert g.shape == (7, 8 if encoder == "cells" else 2)
+    assert g.shape == (7, 2 if encoder == "whole" else 8)
     h = np.einsum("ie,kef,if->ki", g, model.critic_.weight.detach().double().numpy(), f)
     h += model.critic_.bias.detach().double().numpy()[:, None]
     expected = {"mdre": lambda: h[0] - h[-1], "tre": lambda: h.sum(0), "single": lambda: h[0]}
@@ -393,8 +393,8 @@ def test_modules_of_the_user_are_trained_as_copies():
     [
         ({"method": "nce"}, "method must be one of 'mdre', 'tre'"),
         ({"mixing": "all"}, "mixing must be one of 'nested'"),
-        ({"encoder": "grid"}, "encoder must be one of 'cells', 'whole'"),
-        ({"encoder": 3}, "encoder must be 'cells', 'whole', a torch module"),
+        ({"encoder": "grid"}, "encoder must be one of 'cells', 'dense', 'whole'"),
+        ({"encoder": 3}, "encoder must be 'cells', 'dense', 'whole', a torch"),
         ({"grid": 2}, "grid must be two integers"),
         ({"grid": (0, 2)}, r"grid must be an integer in \[1"),
         ({"channels": (4, 4)}, "channels must be three integers"),

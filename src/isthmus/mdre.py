@@ -112,7 +112,7 @@ class MDRE(ClassEstimator):
     solution_ : Solution
         Parameters, status, number of steps and gradient norm.
     n_iter_ : int
-        Number of solver steps.
+        Number of solver steps, and of steps of the network's training.
     network_ : NetworkFit or None
         The neural part of the critic: ``module``, and ``report`` of its training.
     objective_ : Objective
@@ -299,6 +299,7 @@ class MDRE(ClassEstimator):
                 plain=not self.anchors_ and np.isinf(self.l2_),
                 verbose=self.verbose,
             )
+            self.n_iter_ += self.network_.report.steps
             # It says nothing of the network, and posteriors would take it for the whole.
             self.__dict__.pop("objective_", None)
 

@@ -78,7 +78,7 @@ class MLP(_Neural):
         is among the rows of p: there the critics stay near their anchors.
     validation : float, default 0.15
         Share of the rows of p and q to hold out for stopping. Auxiliaries are drawn or
-        mixed anew for them, and once in every pass over the other rows.
+        mixed anew for them, and a quarter of theirs in every pass over the other rows.
     patience : int, default 15
         How often the held-out loss may fail to fall before training stops; it is looked at
         40 times in all.

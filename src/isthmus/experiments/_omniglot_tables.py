@@ -117,7 +117,7 @@ def what_was_used(results: list[Found]) -> list[str]:
     """Sizes and times."""
     out = []
     for d in sorted({each["d"] for each in results}):
-        those = [each for each in of(results, d=d) if each["method"] != "mdre-whole"]
+        those = [e for e in of(results, d=d) if e["method"] not in ("mdre-whole", "mdre-conv")]
         if not those:
             continue
         one = those[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -10,19 +11,22 @@ import numpy as np
 from .._random import Seeds
 from .._typing import Array, IntArray
 from ._bent import BentRatio, bends
-from ._judge import Folds, Judged, judge
+from ._judge import CHASM, Folds, Judged, judge
 from ._rows import Side
-from .copulas import GaussianRatio, StudentRatio, gaussian_information
+from .copulas import GaussianRatio, StudentRatio, gaussian_information, rank_noise
 from .neighbours import NeighbourRatio, ksg_terms
 
 # A more complex ratio must gain by so many standard errors of the paired difference.
 MARGIN = 3.0
 # Neighbours are tried up to this number of columns in all, the t-copula up to that.
 _FEW, _MANY = 3, 120
-# Above so many nats no shuffled pair looks like a joint one, and masses cannot be judged.
-_CHASM = 4.0
 # Neighbours whose estimate is compared with that of the other ratios.
 _NEIGHBOURS = 5
+# Nothing is bent in raw coordinates where tails cost the normal ratio more than this.
+_TAILS = 0.3
+# One bend was chosen among many already, by rows of one fold of five; what it loses if it was
+# chosen by chance is little.
+_BENT_MARGIN = 2.0
 # Most canonical variates that are bent, and most folds to screen them on.
 _VARIATES = 6
 
@@ -92,8 +96,9 @@ def estimate(
     best = tried(_Independent())
     scores = tried(GaussianRatio(x.scores, y.scores))
     raw = tried(GaussianRatio(x.raw, y.raw), "gaussian, raw")
-    best = scores if scores.beats(best, MARGIN) else best
-    best = raw if raw.beats(best, MARGIN) else best
+    # Both normal ratios are equally simple: the better one is taken.
+    normal = raw if raw.beats(scores, 1.0) else scores
+    best = normal if normal.beats(best, MARGIN) else best
     if x.width + y.width <= _MANY:
         student = tried(StudentRatio(x, y))
         best = student if student.beats(best, MARGIN) else best
@@ -102,12 +107,15 @@ def estimate(
         terms = ksg_terms(*_straighter(x, y, raw, scores), k=_NEIGHBOURS)
         if near.beats(best, MARGIN) or _misses(best, terms, x, y):
             best = near
-    if max(x.width, y.width) > 1 and best.score < _CHASM:
-        ratio = _bent(*_straighter(x, y, raw, scores), folds, seeds)
+    if max(x.width, y.width) > 1 and best.score < CHASM:
+        coordinates = [(x.scores, y.scores)]
+        if raw.score > scores.score - _TAILS:
+            coordinates.append((x.raw, y.raw))
+        ratio = _bent(coordinates, folds, seeds)
         if ratio is not None:
             bent = tried(ratio)
             bent.settings = {**vars(ratio.bend), "variates": ratio.n_variates}
-            best = bent if bent.beats(best, MARGIN) else best
+            best = bent if bent.beats(best, _BENT_MARGIN) else best
     if residual:
         from ._residual import ResidualRatio
 
@@ -132,11 +140,17 @@ def _straighter(x: Side, y: Side, raw: Judged, scores: Judged) -> tuple[Array, A
     return (x.raw, y.raw) if raw.score > scores.score else (x.scores, y.scores)
 
 
-def _bent(x: Array, y: Array, folds: Folds, seeds: Seeds) -> BentRatio | None:
-    """The best set of features and number of variates, by the first fold."""
+def _bent(
+    coordinates: Sequence[tuple[Array, Array]], folds: Folds, seeds: Seeds
+) -> BentRatio | None:
+    """The best coordinates, set of features and number of variates, by the first fold."""
     best: tuple[float, BentRatio, int] | None = None
-    for bend in bends(x.shape[1], y.shape[1], folds.n):
-        ratio = BentRatio(x, y, bend, _VARIATES)
+    tried = [
+        BentRatio(x, y, bend, _VARIATES)
+        for x, y in coordinates
+        for bend in bends(x.shape[1], y.shape[1], folds.n)
+    ]
+    for ratio in tried:
         ratio.fit(folds.others(0))
         for k in range(1, ratio.most + 1):
             ratio.use(k)
@@ -164,7 +178,8 @@ def _value(best: Judged, x: Side, y: Side) -> tuple[float, float]:
     """The estimate by the chosen ratio, and its standard error."""
     n = len(x)
     if best.name in ("independent", "gaussian"):
-        return gaussian_information(x.scores, y.scores)
+        value, error = gaussian_information(x.scores, y.scores)
+        return value, float(np.hypot(error, rank_noise(x.scores, y.scores)))
     if best.name == "gaussian, raw":
         return gaussian_information(x.raw, y.raw)
     if best.name == "neighbours":
@@ -176,5 +191,7 @@ def _value(best: Judged, x: Side, y: Side) -> tuple[float, float]:
     # On fitted rows a ratio is too good by as much as it is too bad on others.
     outside, inside = best.bound, float(np.mean(best.inside))
     noise = float(np.nanstd(best.joint)) / np.sqrt(n)
-    error = np.sqrt(noise**2 + best.mass_error**2 + (0.5 * (inside - outside)) ** 2)
+    # A ratio whose mass is not one is not the right one: what that changes is unsure, too.
+    parts = (noise, best.mass_error, 0.5 * (inside - outside), best.plug_in - outside)
+    error = np.sqrt(np.sum(np.square(parts)))
     return 0.5 * (outside + inside), float(error)

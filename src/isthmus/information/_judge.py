@@ -13,6 +13,8 @@ from .._typing import Array, IntArray
 
 # Shuffles of a fold's rows; each row of x meets so many rows of y that are not its own.
 SHUFFLES = 8
+# Above so many nats no shuffled pair looks like a joint one, and masses cannot be judged.
+CHASM = 4.0
 
 
 class PairRatio(Protocol):
@@ -71,8 +73,8 @@ class Judged:
     log_mass : list of float
         Of each fold the logarithm of the mean ratio over shuffled pairs; 0 for a ratio that
         is normalised.
-    mass_error : float
-        Standard error of their mean.
+    mass_errors : list of float
+        Their standard errors.
     inside : list of float
         Of each fold the estimate on the fitted rows themselves.
     settings : dict
@@ -84,7 +86,7 @@ class Judged:
     shuffled: Array
     highest: float = -np.inf
     log_mass: list[float] = field(default_factory=list)
-    mass_error: float = 0.0
+    mass_errors: list[float] = field(default_factory=list)
     inside: list[float] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -107,10 +109,22 @@ class Judged:
     def score(self) -> float:
         """What candidates are compared by.
 
-        Too large a mass counts against a ratio. Too small a one does not count for it: across a
-        chasm no shuffled pair lies where the joint distribution has its mass.
+        Too large a mass counts against a ratio, as far as it exceeds its error. Too small a
+        one does not count for it: across a chasm no shuffled pair lies where the joint
+        distribution has its mass.
         """
-        return self.plug_in - float(np.mean(np.maximum(self.log_mass, 0.0)))
+        return self.plug_in - self._excess
+
+    @property
+    def _excess(self) -> float:
+        if self.plug_in > CHASM:
+            return 0.0
+        return float(np.mean(np.maximum(np.subtract(self.log_mass, self.mass_errors), 0.0)))
+
+    @property
+    def mass_error(self) -> float:
+        """Standard error of the mean of the logarithms of the masses."""
+        return float(np.sqrt(np.mean(np.square(self.mass_errors)) / len(self.mass_errors)))
 
     def beats(self, other: Judged, margin: float) -> bool:
         """Whether the gain exceeds so many standard errors of the paired difference."""
@@ -119,7 +133,7 @@ class Judged:
         error = gain.std() / np.sqrt(len(both))
         for each in (self, other):
             # A mass that does not count has no error that does.
-            if np.mean(np.maximum(each.log_mass, 0.0)) > 0:
+            if each._excess > 0:
                 error = np.hypot(error, each.mass_error)
         return self.score - other.score > margin * float(error)
 
@@ -149,7 +163,6 @@ def judge(
         Number of shuffles.
     """
     out = Judged(ratio.name, np.full(folds.n, np.nan), np.full(folds.n, np.nan))
-    errors = []
     for fold in range(len(folds.parts)) if which is None else which:
         rows, fitted = folds.parts[fold], folds.others(fold)
         ratio.fit(fitted)
@@ -161,12 +174,11 @@ def judge(
         out.highest = max(out.highest, float(values.max()))
         mass, error = log_mass(values)
         out.log_mass.append(mass)
-        errors.append(error)
+        out.mass_errors.append(error)
         if inside:
             some = fitted[: max(len(rows), 4000)]
             values = evaluate_shuffled(ratio, some, rng, 2)
             out.inside.append(float(ratio.log_ratio(fitted, fitted).mean()) - log_mass(values)[0])
-    out.mass_error = float(np.sqrt(np.mean(np.square(errors)) / len(errors)))
     return out
 
 

@@ -126,7 +126,7 @@ class ResidualRatio:
     def _seen(self, width: int) -> IntArray:
         """Columns of a side that the network sees: not all variates, where there are many."""
         k = self.n_variates
-        return np.r_[: min(k, _LEADING), k:width]
+        return np.array([*range(min(k, _LEADING)), *range(k, width)], dtype=np.intp)
 
     def _inputs(self, i: IntArray, right: Array) -> Array:
         left = self.left[i]

@@ -112,6 +112,23 @@ def gaussian_information(x: Array, y: Array) -> tuple[float, float]:
     return value, float(np.sqrt(square / n + 0.5 * noise / n))
 
 
+def rank_noise(x: Array, y: Array) -> float:
+    """How much too low the information of normal scores may be because ranks are coarse.
+
+    Where a correlation is close to one, x and y differ by less than ranks resolve. In
+    simulations of pairs with correlations 0.99 to 0.99999 at 500 to 8000 rows the bias was
+    about -3 / (n sqrt(1 - rho²)).
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, d)
+        Normal scores.
+    """
+    n = len(x)
+    rho = np.minimum(canonical(x, y, np.arange(n))[2], 1.0 - _EDGE)
+    return float(3.0 * (1.0 / np.sqrt((1.0 - rho) * (1.0 + rho)) - 1.0).sum() / n)
+
+
 class StudentRatio:
     r"""A t-copula: margins of any shape, and tails that meet.
 

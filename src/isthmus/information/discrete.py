@@ -43,7 +43,9 @@ def table_information(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """
     n = len(x)
     k_x, k_y = int(x.max()) + 1, int(y.max()) + 1
-    cells, place, count = np.unique(x * k_y + y, return_inverse=True, return_counts=True)
+    code = np.asarray(x, dtype=np.int64) * k_y + np.asarray(y, dtype=np.int64)
+    cells, place = np.unique(code, return_inverse=True)
+    count = np.bincount(place.reshape(-1))
     p_x, p_y = np.bincount(x, minlength=k_x) / n, np.bincount(y, minlength=k_y) / n
     terms = np.log(count / n) - np.log(p_x[cells // k_y]) - np.log(p_y[cells % k_y])
     rows = terms[place.reshape(-1)]
@@ -54,7 +56,8 @@ def table_information(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
             f"{_FULL:g} rows a pair are needed for an estimate that can be relied on.",
             stacklevel=2,
         )
-    freedom = max((np.count_nonzero(p_x) - 1) * (np.count_nonzero(p_y) - 1), 1)
+    levels = int(np.count_nonzero(p_x)), int(np.count_nonzero(p_y))
+    freedom = max((levels[0] - 1) * (levels[1] - 1), 1)
     # The second term is the chi-square noise that remains where the labels are independent.
     error = np.sqrt(rows.var() / n + freedom / (2.0 * n * n))
     return float(rows.mean() - extra / (2.0 * n)), float(error)

@@ -17,7 +17,7 @@ from ._bound import lower_bound
 from ._judge import Judged
 from ._reading import Values, read_side
 from ._rows import Side, canonical
-from .copulas import gaussian_information
+from .copulas import gaussian_information, rank_noise
 from .discrete import label_information, table_information
 from .neighbours import ksg_terms
 from .result import Information
@@ -185,6 +185,8 @@ class _How:
             how = ("scores", "scores") if self.method == "gaussian" else ("raw", "raw")
             a, b = getattr(x, how[0]), getattr(y, how[1])
             found = Found(*gaussian_information(a, b), self.method)
+            if self.method == "gaussian":
+                found.std_error = float(np.hypot(found.std_error, rank_noise(a, b)))
             found.infinite = canonical(a, b, np.arange(n))[2][0] > _SAME
             return found
         if self.method == "ksg":

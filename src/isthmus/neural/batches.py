@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._estimator import chunks
-from .._typing import Array
+from .._typing import Array, IntArray
 from ._torch import require_torch
 
 # Standardised values beyond this are cut: no network overflows at any row.
@@ -160,12 +160,14 @@ class ClassBatches:
             share = self._tensor(share / share.sum(), torch.float64)
             self.held.append((self._tensor(self.standard(rows)), share))
 
-    def replace(self, c: int, rows: Array) -> None:
-        """Draw class c from other rows, as many as there were."""
-        start = int(self._start[c])
-        self._rows[start : start + self.sizes[c]] = self._tensor(self.standard(rows))
+    def replace(self, c: int, rows: Array, turn: int = 0) -> None:
+        """Put other rows in the place of rows of class c, of another part in every turn."""
+        start, size = int(self._start[c]), self.sizes[c]
+        rows = self.standard(rows[:size])
+        at = (np.arange(len(rows)) + turn * len(rows)) % size + start
+        self._rows[self._tensor(at, require_torch("training").long)] = self._tensor(rows)
 
-    def _tensor(self, values: Array, dtype: Any = None) -> Any:
+    def _tensor(self, values: Array | IntArray, dtype: Any = None) -> Any:
         torch = require_torch("training")
         return torch.as_tensor(values, dtype=dtype or torch.float32, device=self._device)
 

@@ -22,6 +22,9 @@ from .training import Trained, Training, printed
 
 # How often the held-out loss is looked at in a whole run.
 _LOOKS = 40
+# An auxiliary's row is replaced after so many passes: to draw and to judge it takes longer than to
+# train on it, and rows of p and q stay for the whole run.
+_TURNS = 4
 # Draws of a known auxiliary are free: so many make its part of the held-out loss certain.
 _HELD_OUT_DRAWS = 2000
 
@@ -97,7 +100,7 @@ def fit_network(
         return ClassRows(inputs(part.rows, Z), offset(part.rows, Z), part.weight)
 
     def fresh(epoch: int) -> Mapping[int, ClassRows]:
-        drawn = _auxiliaries(setup, train, size, seeds, f"epoch {epoch}")
+        drawn = _auxiliaries(setup, train, -(-size // _TURNS), seeds, f"epoch {epoch}")
         return {c: seen(part) for c, part in drawn.items()}
 
     size = max(len(train[c].rows) for c in (0, 1))

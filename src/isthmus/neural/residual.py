@@ -120,9 +120,10 @@ def fit_residual(
     rng : numpy Generator
         Seeds the batches.
     fresh : callable, optional
-        ``fresh(epoch)`` gives other rows, as many as before and of equal weight, for some
-        classes, by their number. It is called before each pass over the largest class
-        but the first.
+        ``fresh(epoch)`` gives other rows, of equal weight, for some classes, by their number.
+        They take the place of as many rows that are there, the oldest first. It is called
+        before each pass over the largest class but the first, and must depend on the
+        epoch alone.
     shrink : float or sequence of L floats
         Price of each column's mean square over a batch: where rows of no class tell what a
         logit is, it stays at its offset.
@@ -231,10 +232,11 @@ def fit_residual(
 
     def begin(step: int) -> None:
         nonlocal epoch
-        if fresh is not None and step // epoch_steps != epoch:
-            epoch = step // epoch_steps
+        # A run that is taken up again goes through all epochs that it has missed.
+        while fresh is not None and epoch < step // epoch_steps:
+            epoch += 1
             for c, rows in fresh(epoch).items():
-                batches.replace(c, joined(rows))
+                batches.replace(c, joined(rows), epoch)
 
     report = train(
         module,

@@ -3,7 +3,7 @@
 Needs torch, which is imported when something is fitted.
 """
 
-from .encoders import PUBLISHED, residual_encoder
+from .encoders import PUBLISHED, dense_encoder, residual_encoder
 from .estimator import SeparableRatio
 from .mixing import CellMixing
 from .probe import linear_probe
@@ -17,6 +17,7 @@ __all__ = [
     "PairArrays",
     "SeparableRatio",
     "Source",
+    "dense_encoder",
     "linear_probe",
     "residual_encoder",
 ]

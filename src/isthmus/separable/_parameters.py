@@ -13,7 +13,7 @@ from ..neural._torch import require_torch
 from ..neural.training import Training
 from ._images import check_grid
 from ._rows import Inputs
-from .encoders import POOLS, residual_encoder
+from .encoders import POOLS, dense_encoder, residual_encoder
 from .losses import METHODS
 from .mixing import MIXINGS
 from .sources import join_cells
@@ -25,7 +25,7 @@ IMAGES = 1024
 def is_cellwise(estimator: Any) -> bool:
     """Whether its encoders see one cell at a time."""
     if isinstance(estimator.encoder, str):
-        return bool(estimator.encoder == "cells")
+        return estimator.encoder in ("cells", "dense")
     return bool(estimator.by_cell)
 
 
@@ -45,10 +45,10 @@ def check_parameters(estimator: Any) -> None:
     encoder = estimator.encoder
     modules = encoder if isinstance(encoder, (tuple, list)) else (encoder,) * 2
     if isinstance(encoder, str):
-        check_option(encoder, "encoder", ("cells", "whole"))
+        check_option(encoder, "encoder", ("cells", "dense", "whole"))
     elif len(modules) != 2 or not all(hasattr(each, "parameters") for each in modules):
         raise ValueError(
-            "encoder must be 'cells', 'whole', a torch module or a pair of them; received "
+            "encoder must be 'cells', 'dense', 'whole', a torch module or a pair of them; received "
             f"{encoder!r}."
         )
     for name in ("by_cell", "one_encoder"):
@@ -73,13 +73,8 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
 
     given = estimator.encoder
     if isinstance(given, str):
-        how: dict[str, Any] = {"channels": estimator.channels, "in_channels": batch.u.shape[1]}
-        height, width = batch.u.shape[2:]
-        if not is_cellwise(estimator):
-            height, width = height * estimator.grid[0], width * estimator.grid[1]
-        how |= {"strides": estimator.strides, "pool": estimator.pool, "size": (height, width)}
-        g = residual_encoder(estimator.embedding, **how)
-        f = g if estimator.one_encoder else residual_encoder(estimator.embedding, **how)
+        g = _encoder(estimator, batch)
+        f = g if estimator.one_encoder else _encoder(estimator, batch)
     else:
         g, f = copy.deepcopy(given if isinstance(given, (tuple, list)) else (given, given))
         # A module that is given once makes two encoders, unless one is asked for.
@@ -99,3 +94,15 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
         )
     d = math.prod(estimator.grid) if is_cellwise(estimator) else 1
     return SeparableCritic(g, f, sizes[0][1], d, n, full=estimator.interaction == "all")
+
+
+def _encoder(estimator: Any, batch: Any) -> Any:
+    """A new encoder of the kind that is asked for."""
+    height, width = batch.u.shape[2:]
+    if not is_cellwise(estimator):
+        height, width = height * estimator.grid[0], width * estimator.grid[1]
+    how: dict[str, Any] = {"size": (height, width), "in_channels": batch.u.shape[1]}
+    if estimator.encoder == "dense":
+        return dense_encoder(estimator.embedding, **how)
+    how |= {name: getattr(estimator, name) for name in ("channels", "strides", "pool")}
+    return residual_encoder(estimator.embedding, **how)

@@ -84,3 +84,40 @@ def residual_encoder(
     if not flat:
         return nn.Sequential(stem, long)
     return nn.Sequential(stem, TwoWays(long, nn.Sequential(nn.ReLU(), nn.Flatten(), short)))
+
+
+def dense_encoder(
+    embedding: int = 32, *, size: tuple[int, int] = (28, 28), in_channels: int = 1, width: int = 256
+) -> Any:
+    """Make a perceptron of three layers, from small images to embeddings.
+
+    On one core it is some ten times as quick as a convolutional network, and it learns drawings by
+    heart in fewer steps. It knows nothing of neighbouring pixels: drawings of other hands are
+    read better by :func:`residual_encoder`.
+
+    Parameters
+    ----------
+    embedding : int
+        Numbers in an embedding.
+    size : tuple of two int
+        Height and width of the images.
+    in_channels : int
+        Channels of the images.
+    width : int
+        Units of the two hidden layers.
+
+    Returns
+    -------
+    torch.nn.Module
+        From tensors of shape (n, in_channels, height, width) to (n, embedding).
+
+    Examples
+    --------
+    >>> import torch
+    >>> dense_encoder(8)(torch.zeros(2, 1, 28, 28)).shape
+    torch.Size([2, 8])
+    """
+    nn = require_torch("dense_encoder").nn
+    seen = in_channels * size[0] * size[1]
+    layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
+    return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding))

@@ -56,8 +56,9 @@ class SeparableRatio(BaseEstimator):
         auxiliary.
     mixing : {"nested", "count", "cells", "merged"}, default "nested"
         The auxiliaries of MDRE and TRE; see :class:`CellMixing`.
-    encoder : {"cells", "whole"}, module or pair of modules, default "cells"
-        One residual network for all cells, whose embeddings are put side by side; or one
+    encoder : {"cells", "dense", "whole"}, module or pair of modules, default "cells"
+        One residual network for all cells, whose embeddings are put side by side; the same with
+        a perceptron, which is quicker (:func:`dense_encoder`); or one residual network
         for the whole image, as in the paper, which costs many times as much. Modules
         g and f of torch take tensors of shape (n, channels, height, width) and return
         embeddings of shape (n, size). They are copied, and trained from where they are.
@@ -80,10 +81,10 @@ class SeparableRatio(BaseEstimator):
         Largest number of training steps.
     batch_size : int, default 256
         Pairs in a batch.
-    group : int, default 32
+    group : int, default 16
         Pairs of a batch that are paired with one another: each gives ``group - 1`` rows of
         q and of every auxiliary.
-    lr : float, default 1.5e-3
+    lr : float, default 1e-3
         Learning rate.
     weight_decay : float, default 1e-4
     validation : float, default 0.15
@@ -139,8 +140,8 @@ class SeparableRatio(BaseEstimator):
         strides: tuple[int, int, int] = (2, 2, 1),
         steps: int = 2000,
         batch_size: int = 256,
-        group: int = 32,
-        lr: float = 1.5e-3,
+        group: int = 16,
+        lr: float = 1e-3,
         weight_decay: float = 1e-4,
         validation: float = 0.15,
         patience: int = 20,

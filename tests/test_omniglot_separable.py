@@ -403,6 +403,7 @@ def test_modules_of_the_user_are_trained_as_copies():
         ({"batch_size": 1}, r"batch_size must be an integer in \[2"),
         ({"validation": 1.0}, "validation must be a number"),
         ({"steps": 0}, "steps must be an integer"),
+        ({"l2": -1.0}, r"l2 must be a number in \[0"),
         ({"lr": -1.0}, "lr must be a number"),
         ({"pool": "max"}, "pool must be one of"),
         ({"by_cell": "yes"}, "by_cell must be True or False"),

@@ -11,7 +11,7 @@ from ._pareto import pareto_k
 from .check import Check, Verdict
 
 GOOD_K, USABLE_K = 0.5, 0.7
-_WIDE, _USELESS = 0.15, 0.5
+_WIDE, _USELESS = 0.2, 0.5
 LEAST_KL = 0.1
 """Nats below which an error is no longer relative."""
 

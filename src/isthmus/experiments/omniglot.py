@@ -42,8 +42,10 @@ METHODS: dict[str, Variant] = {
 }
 RIVALS = ("mdre", "tre", "single", "infonce")
 # Steps by the number of cells. All methods of one d have the same encoder, drawings and steps.
-STEPS = {1: 400, 4: 1600, 9: 1600, 16: 1600, 25: 1600}
-BATCH, GROUP, EMBEDDING, PER_CHARACTER, RATE = 512, 16, 32, 4, 2e-3
+STEPS = {1: 400, 4: 1600, 9: 1200, 16: 1200, 25: 1200}
+# Drawings of each character in a batch, by the number of cells.
+DRAWINGS = {1: 4, 4: 4, 9: 2, 16: 2, 25: 2}
+BATCH, GROUP, EMBEDDING, RATE = 512, 16, 32, 2e-3
 PAIRS, PROBE = 20_000, 4_000
 
 
@@ -173,7 +175,7 @@ def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
         **{"batch_size": BATCH, **size, **settings},
     )
     shift = 1 if cell["split"] == "honest" else 0
-    source = OmniglotSource(train, per_character=PER_CHARACTER, shift=shift)
+    source = OmniglotSource(train, per_character=DRAWINGS[cell["d"]], shift=shift)
     begin = time.process_time()
     model.fit_source(source, OmniglotSource(validation, per_character=2))
     seconds = time.process_time() - begin

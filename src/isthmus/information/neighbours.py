@@ -35,8 +35,8 @@ def ksg_terms(x: Array, y: Array, k: int = 3) -> Array:
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(2000, 1))
     >>> y = x + rng.normal(size=(2000, 1))
-    >>> round(float(ksg_terms(x, y).mean()), 1)  # the truth is 0.35
-    0.4
+    >>> bool(abs(ksg_terms(x, y).mean() - 0.3466) < 0.06)  # truth: log(2) / 2
+    True
     """
     n = len(x)
     joint = np.hstack([x, y])

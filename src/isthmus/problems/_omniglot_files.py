@@ -143,7 +143,7 @@ def _shrunk(images: np.ndarray, size: int) -> np.ndarray:
     # Two products of matrices for all images are quicker than two for each.
     for _ in range(2):
         images = np.swapaxes(images.astype(np.float32) @ area.T, -1, -2)
-    return np.rint(images).astype(np.uint8)
+    return np.asarray(np.rint(images), dtype=np.uint8)
 
 
 def _area(old: int, new: int) -> np.ndarray:

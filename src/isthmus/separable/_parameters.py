@@ -59,6 +59,7 @@ def check_parameters(estimator: Any) -> None:
             raise ValueError(f"{name} must be three integers; received {given!r}.")
         for each in given:
             check_number(each, name, low=1, integer=True)
+    check_number(estimator.l2, "l2", low=0)
     check_number(estimator.embedding, "embedding", low=1, integer=True)
     check_number(estimator.batch_size, "batch_size", low=2, integer=True)
     check_number(estimator.group, "group", low=2, integer=True)

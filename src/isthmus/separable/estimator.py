@@ -86,7 +86,10 @@ class SeparableRatio(BaseEstimator):
         q and of every auxiliary.
     lr : float, default 1e-3
         Learning rate.
+    l2 : float, default 0
+        Ridge penalty: half of it times the sum of the squares of all W_k is added to the loss.
     weight_decay : float, default 1e-4
+        Of all weights, encoders included.
     validation : float, default 0.15
         Share of the pairs to hold out, whose loss decides when to stop.
     patience : int, default 20
@@ -142,6 +145,7 @@ class SeparableRatio(BaseEstimator):
         batch_size: int = 256,
         group: int = 16,
         lr: float = 1e-3,
+        l2: float = 0.0,
         weight_decay: float = 1e-4,
         validation: float = 0.15,
         patience: int = 20,
@@ -164,6 +168,7 @@ class SeparableRatio(BaseEstimator):
         self.batch_size = batch_size
         self.group = group
         self.lr = lr
+        self.l2 = l2
         self.weight_decay = weight_decay
         self.validation = validation
         self.patience = patience
@@ -237,7 +242,8 @@ class SeparableRatio(BaseEstimator):
             return rows.values(origin.draw(self.batch_size, generator), method.uses, generator)
 
         def loss(generator: Any) -> Any:
-            return method.loss(values(source, generator))
+            penalty = 0.5 * self.l2 * critic.inner.square().sum()
+            return method.loss(values(source, generator)) + penalty
 
         fixed = int(seeds("held-out batches").integers(2**62))
         looked: dict[str, float] = {}

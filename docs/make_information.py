@@ -40,7 +40,7 @@ def summary(record: dict[str, Any]) -> str:
 def errors(record: dict[str, Any], sets: tuple[str, ...]) -> str:
     """Errors of all methods on the tasks of some sets."""
     own = [each for each in record["results"] if each["set"] in sets]
-    methods = list(dict.fromkeys(each["method"] for each in own))
+    methods = sorted({each["method"] for each in own}, key=lambda name: (name != "auto", name))
     lines = [f"| task | truth | {' | '.join(methods)} | ratio chosen |"]
     lines.append("|---" * (len(methods) + 3) + "|")
     for task in dict.fromkeys(each["task"] for each in own):

@@ -42,7 +42,7 @@ METHODS: dict[str, Variant] = {
 }
 RIVALS = ("mdre", "tre", "single", "infonce")
 # Steps by the number of cells. All methods of one d have the same encoder, drawings and steps.
-STEPS = {1: 400, 4: 1600, 9: 1200, 16: 1200, 25: 1200}
+STEPS = {1: 400, 4: 1600, 9: 3200, 16: 3200, 25: 3200}
 # Drawings of each character in a batch, by the number of cells.
 DRAWINGS = {1: 4, 4: 4, 9: 2, 16: 2, 25: 2}
 BATCH, GROUP, EMBEDDING, RATE = 512, 16, 32, 2e-3

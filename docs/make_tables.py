@@ -144,7 +144,10 @@ PAGES: dict[str, dict[str, tuple[str, Callable[[Record], str]]]] = {
         "neural": ("rival_neural", neural),
         "information": ("rival_neural", information),
     },
-    "trust.md": {"coverage": ("coverage", coverage)},
+    "trust.md": {
+        "coverage": ("coverage", coverage),
+        "coverage again": ("coverage_again", coverage),
+    },
 }
 
 

@@ -7,8 +7,8 @@ the total is shared by p, q and m, as in the paper: 333 or 3,333 rows of each. C
 
 cover, ok
     Share of the intervals that hold the truth, with its standard error, and whether it is
-    from 90 to 98 %. No interval goes below zero, the least value. Where p = q it therefore holds the
-    truth unless its lower end is above zero, and the goal there is at least 90 %.
+    from 90 to 98 %. No interval goes below zero, the least value. Where p = q it therefore holds
+    the truth unless its lower end is above zero, and the goal there is at least 90 %.
 low, high
     Share of the intervals that lie wholly below and wholly above the truth.
 bias, sd, s.e.
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from _record import Run, console, options, progress, table, verdict
 from joblib import Parallel, delayed, parallel_config
-from scipy.special import gammaln
+from scipy import special
 
 from isthmus import compare, problems
 from isthmus.problems import DistributionPair, Gaussian, truths
@@ -60,7 +60,7 @@ def student_scores(law: Any, x: np.ndarray) -> np.ndarray:
     first, second = np.triu_indices(d)
 
     def by_df(df: float) -> np.ndarray:
-        constant = gammaln((df + d) / 2) - gammaln(df / 2) - d / 2 * np.log(df)
+        constant = special.gammaln((df + d) / 2) - special.gammaln(df / 2) - d / 2 * np.log(df)
         return np.asarray(constant - (df + d) / 2 * np.log1p(distance / df))
 
     step = 1e-4 * df
@@ -93,7 +93,10 @@ CELLS = [
     for size, rows in (("1k", 333), ("10k", 3333))
     for k in (1, 2, 3)
 ] + [
-    *(Cell(f"10-d normals, KL {kl:g}", lambda kl=kl: normals(kl), 2000) for kl in (1.0, 10.0, 50.0)),
+    *(
+        Cell(f"10-d normals, KL {kl:g}", lambda kl=kl: normals(kl), 2000)
+        for kl in (1.0, 10.0, 50.0)
+    ),
     Cell("10-d Student-t", lambda: problems.load("hard/heavy-10"), 2000, student_scores),
     Cell("Gamma(2), Gamma(5)", lambda: problems.load("hard/gamma"), 2000, gamma_scores),
     Cell("p = q, 1-d", lambda: problems.load("same/1"), 1000),
@@ -212,7 +215,7 @@ def main() -> None:
             f"{row['seconds']:.1f}",
         )
     console.print(shown)
-    run.write(level=LEVEL, cells=rows)
+    run.write(level=LEVEL, results=rows)
 
 
 if __name__ == "__main__":

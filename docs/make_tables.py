@@ -22,11 +22,13 @@ Record = dict[str, Any]
 
 
 def percent(value: float) -> str:
+    """A share in per cent."""
     return f"{100 * value:.1f} %"
 
 
 def coverage(record: Record) -> str:
     """Coverage of the default interval."""
+    found = record.get("results") or record["cells"]
     head = ["problem", "rows", "truth", "cover", "90–98 %", "below", "above", "bias", "sd", "s.e."]
     rows = [
         [
@@ -36,15 +38,24 @@ def coverage(record: Record) -> str:
             *(f"{cell[key]:.3g}" for key in ("bias", "sd", "std_error")),
             "" if cell["width_over_limit"] is None else f"{cell['width_over_limit']:.2f}",
         ]
-        for cell in record["cells"]
+        for cell in found
     ]
-    count = record["cells"][0]["replications"]
+    count = found[0]["replications"]
     return markdown([*head, "width / limit"], rows) + f"\n\n{count} replications of each."
 
 
 def kernel(record: Record) -> str:
     """Speed and agreement of the kernel methods with densratio and adapt."""
-    head = ["method", "columns", "settings", "ours, s", "theirs, s", "ratio", "of CPU", "difference"]
+    head = [
+        "method",
+        "columns",
+        "settings",
+        "ours, s",
+        "theirs, s",
+        "ratio",
+        "of CPU",
+        "difference",
+    ]
     rows = []
     for group in ("least_squares", "kliep"):
         for line in record["results"][group]:
@@ -108,7 +119,8 @@ def flows(record: Record) -> str:
 def neural(record: Record) -> str:
     """NNBD's task, with known ratios and with images."""
     known = {
-        (line["loss"], line["correction"], line["way"]): line for line in record["results"]["mixture"]
+        (line["loss"], line["correction"], line["way"]): line
+        for line in record["results"]["mixture"]
     }
     rows = []
     for line in record["results"]["classes"]:

@@ -296,7 +296,6 @@ class TestMixedAnchors:
     @pytest.mark.parametrize(
         "auxiliary",
         [
-            LinearMixing([0.25, 0.75], merged=True),
             DimensionWiseMixing(4, merged=True),
             DimensionWiseMixing(2, order="random"),
         ],

@@ -314,7 +314,7 @@ class TestDivergences:
         estimates = [
             compare(
                 *normals(300, 300, 1000 + seed),
-                estimator=MDRE(oversample=5, random_state=seed),
+                estimator=MDRE(maps=None, anchor="gaussian", oversample=5, random_state=seed),
                 folds=3,
                 random_state=seed,
             ).kl
@@ -332,7 +332,7 @@ class TestDivergences:
             compare(
                 problem.sample_p(300, seed),
                 problem.sample_q(300, seed),
-                estimator=MDRE(oversample=5, random_state=seed),
+                estimator=MDRE(maps=None, anchor="gaussian", oversample=5, random_state=seed),
                 folds=3,
                 random_state=seed,
             ).kl
@@ -522,9 +522,13 @@ class TestDiagnostics:
         q = pd.DataFrame({"x": rng.normal(0, 1, 200), "c": rng.choice(["u", "v"], 200)})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one-sided levels and dependent columns are said
-            c = compare(p, q, random_state=0)
+            smooth = MDRE(maps=None, anchor="gaussian", critic="quadratic")
+            c = compare(p, q, estimator=smooth, random_state=0)
+            chosen = compare(p, q, random_state=0)
         assert c.diagnostics["support"].verdict == "fail"
         assert not c.trusted
+        # Trees see it: half of the rows of q have the category that p has in all.
+        assert abs(chosen.kl.value - np.log(2)) < 3 * chosen.kl.std_error
 
     def test_a_fit_that_did_not_converge_fails(self):
         p, q = normals(200, 200, 0)

@@ -16,11 +16,12 @@ import isthmus
 ROOT = Path(__file__).parents[1]
 
 
-def test_python_in_the_readme_runs():
+def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # it writes a report
     rng = np.random.default_rng(0)
     p, q = rng.normal(-1, 0.08, (500, 1)), rng.normal(2, 0.15, (500, 1))
     X_test, y_test = isthmus.stack(p[:100], q[:100])
-    names = {"p": p, "q": q, "x": q[:5], "X_test": X_test, "y_test": y_test}
+    names = {"p": p, "q": q, "x": q[:5], "u": p, "v": q, "X_test": X_test, "y_test": y_test}
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert len(blocks) >= 2
     for block in blocks:

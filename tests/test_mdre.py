@@ -217,7 +217,8 @@ class TestHighDimension:
         width = np.ones(d)
         width[:2] = 3.0
         X, y = stack(rng.normal(size=(n, d)), 0.1 + width * rng.normal(size=(n, d)))
-        model = MDRE(critic=Quadratic(rank=rank), oversample=2, random_state=0).fit(X, y)
+        model = MDRE(critic=Quadratic(rank=rank), anchor="gaussian", oversample=2, random_state=0)
+        model.fit(X, y)
         x = np.concatenate([rng.normal(size=(100, d)), 0.1 + width * rng.normal(size=(100, d))])
         v = (x - 0.1) / width
         truth = (0.5 * v**2 - 0.5 * x**2 + np.log(width)).sum(axis=1)

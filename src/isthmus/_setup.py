@@ -354,7 +354,7 @@ def fit_anchors(spec: Any, Z: Sequence[Array], weights: Sequence[Any], where: An
         return []
     if isinstance(spec, Pooled):
         apart = spec.places == "two"
-        places = [centre(z, w) if apart else 0.0 for z, w in zip(Z, weights, strict=True)]
+        places = [centre(z, w) if apart else np.zeros(1) for z, w in zip(Z, weights, strict=True)]
         rows = np.concatenate([z - place for z, place in zip(Z, places, strict=True)])
         weight = None
         if len(Z[0]) != len(Z[1]) or any(w is not None for w in weights):

@@ -75,9 +75,7 @@ class Selection:
     trials: list[Trial] = field(default_factory=list)
     rule: str = ""
     reasons: list[str] = field(default_factory=list)
-    alternatives: list[tuple[Array, Array]] = field(
-        default_factory=list, repr=False, compare=False
-    )
+    alternatives: list[tuple[Array, Array]] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def by_anchor(self) -> list[float]:

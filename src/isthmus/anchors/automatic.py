@@ -91,7 +91,7 @@ class AutoAnchor(BaseEstimator):
             elif kind == "student-t":
                 evidence = _evidence(candidate, own.anchor, train_rows, weight)
                 schwarz = np.log(len(train_rows))
-                # Across a chasm the two are worlds apart, so that the criterion has to be met twice over.
+                # Across a chasm the two are worlds apart: the criterion is to be met twice over.
                 if evidence > 2.0 * schwarz:
                     best["gaussian"] = found
                 elif evidence > schwarz:

@@ -46,7 +46,8 @@ class FeatureCritic(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X, y = isthmus.stack(rng.laplace(size=2000), rng.normal(1, 1, 2000))
     >>> critic = Sum([Quadratic(), Absolute()])
-    >>> mdre = isthmus.MDRE(critic=critic, anchor="gaussian", l2=1.0, random_state=0).fit(X, y)
+    >>> mdre = isthmus.MDRE(critic=critic, maps=None, anchor="gaussian", l2=1.0)
+    >>> mdre = mdre.set_params(random_state=0).fit(X, y)
     >>> mdre.log_ratio([[0.0], [1.0]]).round()  # truth: 0.7 and -0.8
     array([ 1., -1.])
     """

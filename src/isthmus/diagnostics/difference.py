@@ -50,7 +50,7 @@ def check_difference(test: TwoSampleTest, kl: Any, n_p: int, n_q: int) -> Check:
         "kind": test.kind,
         "signal": float(signal),
     }
-    details["null"] = test.null
+    details["null"] = test.null.tolist()
     if signal < _UNSEEN and test.p_value <= _LIKELY:
         advice = (
             f"{test} The KL is nevertheless about zero: the fit misses the difference, often "

@@ -131,7 +131,7 @@ class Omniglot(Experiment):
 
 
 def _steps(d: int, method: str) -> int:
-    # Convolutions cost ten times as much, and grids are encoded anew for every class.
+    # Convolutions cost several times as much, and grids are encoded anew for every class.
     share = {"mdre-whole": 0.25, "mdre-conv": 0.5}.get(method, 1.0)
     return round(share * STEPS[d])
 

@@ -48,7 +48,7 @@ def residual_encoder(
     pool : {"flat", "mean"}
         What the dense layer sees: "mean" is the mean over all places, as in the paper. "flat" is
         every place, and the output of the first convolution besides: a short way from the
-        image to the embedding, along which training begins many times as quickly.
+        image to the embedding, along which training begins sooner.
 
     Returns
     -------
@@ -91,9 +91,8 @@ def dense_encoder(
 ) -> Any:
     """Make a perceptron of three layers, from small images to embeddings.
 
-    On one core it is some ten times as quick as a convolutional network, and it learns drawings by
-    heart in fewer steps. It knows nothing of neighbouring pixels: drawings of other hands are
-    read better by :func:`residual_encoder`.
+    On one core it is several times as quick as a convolutional network. It learns drawings by
+    heart, and knows nothing of neighbouring pixels: of drawings of other hands it reads few.
 
     Parameters
     ----------

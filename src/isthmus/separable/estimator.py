@@ -92,7 +92,7 @@ class SeparableRatio(BaseEstimator):
         Of all weights, encoders included.
     validation : float, default 0.15
         Share of the pairs to hold out, whose loss decides when to stop.
-    patience : int, default 20
+    patience : int, default 5
         How often the held-out loss may fail to fall before training stops; it is looked at 20
         times in all.
     checkpoint : path, optional
@@ -148,7 +148,7 @@ class SeparableRatio(BaseEstimator):
         l2: float = 0.0,
         weight_decay: float = 1e-4,
         validation: float = 0.15,
-        patience: int = 20,
+        patience: int = 5,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
         verbose: int = 0,

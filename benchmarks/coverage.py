@@ -147,8 +147,11 @@ def summary(cell: Cell, found: list[dict[str, Any]]) -> dict[str, Any]:
     truth, column = problem.kl, {key: np.array([f[key] for f in found]) for key in found[0]}
     below, above = column["high"] < truth, column["low"] > truth
     cover = 1.0 - float(np.mean(below | above))
-    least = limit(problem, cell.scores, cell.rows) if truth > 0 else None
     width = float(np.median(column["high"] - column["low"]))
+    against = {}
+    if truth > 0:
+        least = limit(problem, cell.scores, cell.rows)
+        against = {"limit": least, "width_over_limit": width / (2 * 1.959964 * least)}
     return {
         "cell": cell.name,
         "rows": cell.rows,
@@ -162,8 +165,7 @@ def summary(cell: Cell, found: list[dict[str, Any]]) -> dict[str, Any]:
         "sd": float(column["value"].std(ddof=1)),
         "std_error": float(np.median(column["std_error"])),
         "width": width,
-        "limit": least,
-        "width_over_limit": None if least is None else width / (2 * 1.959964 * least),
+        **against,
         "met": bool(LOW <= cover and (truth == 0.0 or cover <= HIGH)),
         "seconds": float(np.median(column["seconds"])),
         "values": column["value"],
@@ -202,7 +204,7 @@ def main() -> None:
         *("width / limit", "s"),
     )
     for row in rows:
-        ratio = row["width_over_limit"]
+        ratio = row.get("width_over_limit")
         shown.add_row(
             row["cell"],
             str(row["rows"]),

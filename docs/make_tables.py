@@ -36,7 +36,7 @@ def coverage(record: Record) -> str:
             "yes" if cell["met"] else "no",
             *(percent(cell[key]) for key in ("below", "above")),
             *(f"{cell[key]:.3g}" for key in ("bias", "sd", "std_error")),
-            "" if cell["width_over_limit"] is None else f"{cell['width_over_limit']:.2f}",
+            f"{cell['width_over_limit']:.2f}" if cell.get("width_over_limit") else "",
         ]
         for cell in found
     ]

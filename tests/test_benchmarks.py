@@ -84,7 +84,7 @@ def check_coverage(record):
     chasm, same = record["results"]
     assert chasm["truth"] > 200 and same["truth"] == 0
     assert chasm["replications"] == len(chasm["values"]) == 2
-    # For two normals the limit is that of the maximum-likelihood fit, sqrt(2 / n_q) times the KL; it
+    # For two normals the limit is that of maximum likelihood, sqrt(2 / n_q) times the KL; it
     # is found from 200,000 draws, to about half a per cent.
     assert abs(chasm["limit"] / (chasm["truth"] * math.sqrt(2 / 333)) - 1) < 0.05
     assert all(low <= high for low, high in zip(chasm["lows"], chasm["highs"], strict=True))

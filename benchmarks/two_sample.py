@@ -22,20 +22,15 @@ heavy tails
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _record import Run, console, options, progress, table, verdict
 
 import isthmus
-
-# A script here is called like the package coverage, which numba, and so hyppo, would import.
-sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).parent]
 
 GOAL = (0.035, 0.065)
 LEVEL = 0.05

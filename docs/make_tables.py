@@ -157,8 +157,8 @@ PAGES: dict[str, dict[str, tuple[str, Callable[[Record], str]]]] = {
         "information": ("rival_neural", information),
     },
     "trust.md": {
-        "coverage": ("coverage", coverage),
-        "coverage again": ("coverage_again", coverage),
+        "coverage": ("interval_coverage", coverage),
+        "coverage again": ("interval_coverage_again", coverage),
     },
 }
 

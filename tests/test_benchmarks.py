@@ -80,7 +80,7 @@ def check_accuracy(record):
     assert problems["same/1"]["truth"] == 0
 
 
-def check_coverage(record):
+def check_interval_coverage(record):
     chasm, same = record["results"]
     assert chasm["truth"] > 200 and same["truth"] == 0
     assert chasm["replications"] == len(chasm["values"]) == 2

@@ -1,6 +1,7 @@
 """Coverage of the default 95 % interval of KL(p, q), over replications.
 
-    python benchmarks/coverage.py [--quick] [--replications 200] [--cells "Table 1 row 1, 1k" ...]
+    python benchmarks/interval_coverage.py [--quick] [--replications 200]
+                                           [--cells "Table 1 row 1, 1k" ...]
 
 Every replication draws new samples and calls ``isthmus.compare`` with its defaults. For Table 1
 the total is shared by p, q and m, as in the paper: 333 or 3,333 rows of each. Columns:
@@ -176,7 +177,7 @@ def summary(cell: Cell, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     """Run all cells, show the table, write the record."""
-    parser = options(__doc__, "coverage")
+    parser = options(__doc__, "interval_coverage")
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--cells", nargs="+", default=[cell.name for cell in CELLS])
@@ -184,7 +185,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.replications, arguments.cells = 2, ["Table 1 row 1, 1k", "p = q, 1-d"]
-    run = Run("coverage", arguments)
+    run = Run("interval_coverage", arguments)
     chosen = [k for k, cell in enumerate(CELLS) if cell.name in arguments.cells]
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.replications)
     tasks = [(k, seed) for k in chosen for seed in seeds]

@@ -156,10 +156,7 @@ PAGES: dict[str, dict[str, tuple[str, Callable[[Record], str]]]] = {
         "neural": ("rival_neural", neural),
         "information": ("rival_neural", information),
     },
-    "trust.md": {
-        "coverage": ("interval_coverage", coverage),
-        "coverage again": ("interval_coverage_again", coverage),
-    },
+    "trust.md": {"coverage": ("interval_coverage", coverage)},
 }
 
 

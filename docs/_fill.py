@@ -28,6 +28,11 @@ def fill_in(page: Path, blocks: dict[str, str]) -> None:
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """A table; every column but the first is aligned to the right."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
+    """A table; columns of numbers are aligned to the right."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(head)
+    rule = ["---:" if all(map(_number, column)) else "---" for column in columns]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
+
+
+def _number(cell: str) -> bool:
+    return not cell or cell.lstrip("*+-−")[:1].isdigit()

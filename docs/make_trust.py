@@ -9,7 +9,6 @@ here: the records come from ``benchmarks/detector.py`` and ``benchmarks/two_samp
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from _fill import fill_in, markdown
 
 HERE = Path(__file__).parent
 RECORDS = HERE.parent / "benchmarks" / "records"
@@ -29,13 +29,6 @@ def read(name: str) -> dict[str, Any]:
     """Read one record."""
     record: dict[str, Any] = json.loads((RECORDS / f"{name}.json").read_text("utf-8"))
     return record
-
-
-def lines(head: str, rows: list[list[str]]) -> str:
-    """Write a table."""
-    columns = head.split("|")
-    rule = "|".join("---" for _ in columns)
-    return "\n".join([f"|{head}|", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def ran(record: dict[str, Any], name: str) -> str:
@@ -70,19 +63,19 @@ def detector() -> dict[str, str]:
         "about far rows whose family happened to be right. It is why `precision` now warns above "
         "20 %, and why such questions are asked of families that the defaults do not contain."
     )
-    by_error = lines(
-        " error of the KL | fits | some check objects | some check fails ",
+    by_error = markdown(
+        ["error of the KL", "fits", "some check objects", "some check fails"],
         [
             [name, str(each["fits"]), f"{each['flagged']:.0%}", f"{each['failed']:.0%}"]
             for name, each in classes.items()
         ],
     )
-    by_check = lines(
-        f" check | {' | '.join(classes)} ",
+    by_check = markdown(
+        ["check", *classes],
         [[f"`{name}`", *map(str, each.values())] for name, each in found["checks"].items()],
     )
-    fits = lines(
-        " kind | samples | settings | rows | truth | found | error | doubt | checks that object ",
+    fits = markdown(
+        "kind | samples | settings | rows | truth | found | error | doubt | objects".split(" | "),
         [
             [
                 each["kind"],
@@ -133,8 +126,8 @@ def two_sample() -> dict[str, str]:
     """Size and power of the test."""
     record = read("two_sample")
     results = record["results"]
-    size = lines(
-        " both samples | rejected at 5 % | standard error | replications ",
+    size = markdown(
+        ["both samples", "rejected at 5 %", "standard error", "replications"],
         [
             [
                 each["null"],
@@ -156,7 +149,7 @@ def two_sample() -> dict[str, str]:
         rows.append([shift, *told])
     seconds = [np.mean([found[s, m]["seconds"] for s in shifts]) for m in methods]
     rows.append(["milliseconds", *(f"{1e3 * one:.0f}" for one in seconds)])
-    power = lines(f" shift | {' | '.join(methods)} ", rows)
+    power = markdown(["shift", *methods], rows)
     count = results["power"][0]["replications"]
     return {
         "size": size,
@@ -164,19 +157,6 @@ def two_sample() -> dict[str, str]:
         f"{50 / np.sqrt(count):.0f} points. 1000 rows in 10 columns take "
         f"{results['seconds_1000x10']:.2f} s.\n\n{ran(record, 'two_sample')}",
     }
-
-
-def fill_in(path: Path, blocks: dict[str, str]) -> None:
-    """Replace the blocks of a page."""
-    text = path.read_text("utf-8")
-    for name, block in blocks.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        text, count = re.subn(
-            pattern, lambda m, b=block: f"{m[1]}{b}\n{m[2]}", text, flags=re.DOTALL
-        )
-        if count != 1:
-            raise ValueError(f"{path.name} must have one block called {name!r}; found {count}.")
-    path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

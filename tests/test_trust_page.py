@@ -11,7 +11,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.parametrize("part", ["detector", "two_sample"])
-def test_tables_are_those_of_the_record(part):
+def test_tables_are_those_of_the_record(part, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
     blocks = runpy.run_path(str(DOCS / "make_trust.py"))[part]()
     text = (DOCS / "trust.md").read_text("utf-8")
     assert blocks

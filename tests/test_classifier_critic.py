@@ -315,7 +315,8 @@ class TestCompare:
         checks = comparison.diagnostics
         assert {"accuracy", "normalisation_p", "normalisation_q"} <= set(checks)
         assert checks["normalisation_q"].verdict == "ok"
-        assert not {"convergence", "support", "anchors", "bridge"} & set(checks)
+        assert not {"convergence", "anchors", "bridge"} & set(checks)
+        assert checks["support"].verdict == "ok"
         assert comparison.trusted
         assert "kl=" in repr(comparison)
 

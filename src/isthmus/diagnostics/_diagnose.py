@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._affine import canonical_map
 from .._kept import KeptRows
 from .._random import Seeds
 from .._typing import Array
@@ -64,12 +65,16 @@ def diagnose(c: Any) -> dict[str, Check]:
     sides = (c.log_ratio_p, c.log_ratio_q, c.weight_p, c.weight_q)
     checks["calibration"] = check_calibration(*sides)
     sample = getattr(model, "_labelled", None)
-    inner = sample is not None
+    inner, kept = sample is not None, getattr(c, "_rows", None)
     if sample is not None:
         p, q = sample.X[sample.label == 0], sample.X[sample.label == 1]
         checks["support"] = check_support(p, q)
         if not weighted:
             checks["flexibility"] = check_flexibility(p, q, c.log_ratio_p, c.log_ratio_q)
+    elif isinstance(kept, KeptRows) and np.isfinite(kept.p).all() and np.isfinite(kept.q).all():
+        # A classifier has no coordinates of its own.
+        white = canonical_map(kept.p, kept.q, None, None, warn=False)
+        checks["support"] = check_support(white(kept.p), white(kept.q))
     selection = getattr(model, "selection_", None)
     if selection is not None and selection.by_anchor:
         checks["anchors"] = check_anchors(selection.by_anchor)
@@ -77,7 +82,6 @@ def diagnose(c: Any) -> dict[str, Check]:
         checks["rising"] = check_rising(selection.rising)
     if inner and model.auxiliaries_:
         checks["bridge"] = check_bridge(_nearest(model), np.isfinite(model.l2_))
-    kept = getattr(c, "_rows", None)
     if isinstance(kept, KeptRows):
         checks["chasm"] = _chasm(c, kept)
         if not weighted:

@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from _record import Run, console, options, progress, table, verdict
 
-from isthmus.experiments.omniglot import BATCH, DRAWINGS, EMBEDDING, GROUP
+from isthmus.experiments.omniglot import BATCH, EMBEDDING, GROUP, drawings_of
 from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets
 from isthmus.separable import PUBLISHED, OmniglotSource, SeparableRatio
 
@@ -86,7 +86,7 @@ def main() -> None:
         job = bar.add_task("omniglot", total=len(cases))
         for d, kind in cases:
             problem = SpatialMultiOmniglot.largest(drawn_alphabets(sizes, rng=0), d)
-            source = OmniglotSource(problem, per_character=DRAWINGS[d])
+            source = OmniglotSource(problem, per_character=drawings_of(d, "published"))
             more = {"grid": problem.grid, "random_state": 0, **KINDS[kind]}
             more["interaction"] = "all" if d <= 4 else "cells"
             found = measure(source, {**how, **more}, arguments.steps, arguments.repeats)

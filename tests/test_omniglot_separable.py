@@ -27,8 +27,9 @@ from isthmus.separable import (  # noqa: E402
 )
 from isthmus.separable._modules import SeparableCritic, off_diagonal  # noqa: E402
 from isthmus.separable._rows import CellRows, Inputs, WholeRows  # noqa: E402
-from isthmus.separable.losses import Method, capped  # noqa: E402
-from isthmus.separable.sources import join_cells, moved, split_cells  # noqa: E402
+from isthmus.separable.calibration import best_scales  # noqa: E402
+from isthmus.separable.losses import METHODS, Method, capped  # noqa: E402
+from isthmus.separable.sources import distorted, join_cells, split_cells  # noqa: E402
 
 TINY = Path(__file__).parent / "data" / "omniglot" / "tiny.zip"
 
@@ -162,9 +163,9 @@ def test_losses_are_those_of_their_definitions():
     def rows(n_critics, n=12):
         return {y: torch.from_numpy(rng.normal(size=(n_critics, n))) for y in range(4)}
 
-    values = rows(4)
-    log_softmax = [torch.log_softmax(values[y], 0)[y].mean() for y in range(4)]
-    found = Method("mdre", 4).loss(values)
+    h = rows(4)
+    log_softmax = [torch.log_softmax(h[y], 0)[y].mean() for y in range(4)]
+    found = Method("mdre", 4).loss({y: each[:-1] - each[1:] for y, each in h.items()})
     assert float(found) == pytest.approx(-float(sum(log_softmax)) / 4, rel=1e-12)
     values = rows(3)
     found, log_sigmoid = Method("tre", 4).loss(values), torch.nn.functional.logsigmoid
@@ -186,8 +187,49 @@ def test_losses_are_those_of_their_definitions():
     # With the same others, the capped log-ratio's mean is log K less the loss.
     mean = float(capped(own, others, 4).mean())
     assert mean == pytest.approx(math.log(4) - float(expected), rel=1e-5)
-    assert Method("mdre", 4).contrast.tolist() == [1, 0, 0, -1]
-    assert Method("tre", 4).contrast.tolist() == [1, 1, 1]
+    counts = {name: Method(name, 4).n_critics for name in METHODS}
+    assert counts == {"mdre": 3, "tre": 3, "single": 1, "infonce": 1}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_scales_and_shifts_have_the_lowest_held_out_loss(name):
+    """No gradient is left, but for the pull towards a scale of one."""
+    method, rng = Method(name, 3), np.random.default_rng(0)
+    # Rows of class y are near y - 1 for all critics, and too far apart by a factor of three.
+    values = [
+        {
+            y: 3.0 * torch.from_numpy(rng.normal(1 - y, 1, (method.n_critics, n)))
+            for y, n in zip(method.uses, (40, 120, 120), strict=False)
+        }
+        for _ in range(2)
+    ]
+    bias = torch.full((method.n_critics,), 0.5)
+    scale, shift = best_scales(method, values, bias)
+    assert (scale < 0.9).all()
+    theta = torch.from_numpy(np.concatenate([scale, shift])).requires_grad_()
+    n = method.n_critics
+    moved = [
+        {y: theta[:n, None] * (v - 0.5) + theta[n:, None] for y, v in each.items()}
+        for each in values
+    ]
+    loss = sum(method.loss(each) for each in moved) / 2
+    loss = loss + 0.5 * (theta[:n] - 1).square().sum() / 80
+    loss.backward()
+    # What L-BFGS leaves behind.
+    assert theta.grad.abs().max() < 1e-5
+
+
+def test_calibration_scales_every_bridge_and_nothing_else():
+    u, v = small_pairs()
+    plain, scaled = (small(calibrate=each).fit(u, v) for each in (False, True))
+    before, after = (each.critic_.weight.detach().numpy() for each in (plain, scaled))
+    factor = after[:, 0, 0] / before[:, 0, 0]
+    assert after == pytest.approx(factor[:, None, None] * before, rel=1e-4, abs=1e-7)
+    assert (np.abs(factor - 1) > 1e-3).all()
+    assert (plain.embed(u) == scaled.embed(u)).all()
+    # Without held-out pairs there is nothing to do.
+    none = small(calibrate=True, validation=0).fit(u, v).log_ratio(u, v)
+    assert (none == small(calibrate=False, validation=0).fit(u, v).log_ratio(u, v)).all()
 
 
 def test_pairs_composed_of_few_drawings_have_the_problem_s_distribution(problem):
@@ -242,19 +284,22 @@ def test_means_over_pairs_of_a_batch_are_those_of_q():
     assert abs(own - table.mean()) / 6 > 4 * error
 
 
-def test_cells_are_cut_and_joined_and_moved():
+def test_cells_are_cut_and_joined_and_distorted():
     images = np.arange(2 * 1 * 4 * 6).reshape(2, 1, 4, 6)
     cells = split_cells(images, (2, 3))
     assert cells.shape == (2, 6, 1, 2, 2) and cells[0, 1, 0].tolist() == [[2, 3], [8, 9]]
     assert (join_cells(torch.from_numpy(cells), (2, 3)).numpy() == images).all()
     with pytest.raises(ValueError, match="grid must divide the images"):
         split_cells(images, (3, 3))
-    dot = torch.zeros(200, 1, 5, 5)
-    dot[:, :, 2, 2] = 1
-    places = moved(dot, 1, generator())[:, 0].nonzero()[:, 1:]
-    assert {tuple(each) for each in places.tolist()} == {
-        (y, x) for y in (1, 2, 3) for x in (1, 2, 3)
-    }
+    dot = torch.zeros(200, 1, 9, 9, dtype=torch.uint8)
+    dot[:, :, 4, 4] = 255
+    found = distorted(dot, 0.1, generator())
+    # The ink moves by a tenth of half a width, as often to one side as to the other.
+    steps = torch.arange(9.0) - 4
+    moves = torch.stack([found.sum(axis).flatten(1) @ steps for axis in (2, 3)]) / 255
+    assert float(moves.mean()) == pytest.approx(0, abs=4 * 0.45 / 20)
+    assert float(moves.std()) == pytest.approx(0.45, abs=0.15)
+    assert (distorted(dot, 1e-9, generator()) - dot).abs().max() < 1e-3
 
 
 TINY_SETTINGS = {
@@ -327,11 +372,12 @@ def test_log_ratios_are_those_of_the_critics(method, encoder):
     found = model.log_ratio(u[:7], v[:7])
     g, f = model.embed(u[:7]), model.embed_partner(v[:7])
     assert g.shape == (7, 2 if encoder == "whole" else 8)
+    # Between neighbours.
     h = np.einsum("ie,kef,if->ki", g, model.critic_.weight.detach().double().numpy(), f)
     h += model.critic_.bias.detach().double().numpy()[:, None]
-    expected = {"mdre": lambda: h[0] - h[-1], "tre": lambda: h.sum(0), "single": lambda: h[0]}
+    assert len(h) == (4 if method in ("mdre", "tre") else 1)
     if method != "infonce":
-        assert found == pytest.approx(expected[method](), rel=1e-9, abs=1e-9)
+        assert found == pytest.approx(h.sum(0), rel=1e-9, abs=1e-9)
     # Rows are judged alone: single precision in the encoders, where sums may change order.
     assert model.log_ratio(u[3:5], v[3:5]) == pytest.approx(found[3:5], rel=1e-4, abs=1e-5)
     assert np.isfinite(model.mutual_information(u, v).value)
@@ -457,6 +503,7 @@ def test_the_published_encoder_has_fourteen_layers_with_weights():
         if isinstance(each, torch.nn.Conv2d | torch.nn.Linear)
     ]
     # A stem, twelve convolutions and a dense layer; shortcuts of one pixel are not counted.
+    # Of 16 numbers in an embedding one is constant.
     assert len([size for size in sizes if size[2:] != (1, 1)]) == 14
-    assert sizes[0] == (32, 1, 5, 5) and sizes[-1] == (16, 64)
+    assert sizes[0] == (32, 1, 5, 5) and sizes[-1] == (15, 64)
     assert encoder(torch.zeros(2, 1, 84, 84)).shape == (2, 16)

@@ -57,7 +57,7 @@ def result_table(results: list[Found], split: str, labels: Mapping[str, str]) ->
         "The probe is the share of characters that a linear classifier reads off g(u), "
         "over all cells."
     )
-    title = f"The {split} split: drawings {what}, {seeds} seed{'s' * (seeds > 1)}"
+    title = f"The {split} split: drawings {what}, up to {seeds} seed{'s' * (seeds > 1)}"
     return Table(title, columns, rows, [note])
 
 
@@ -113,20 +113,29 @@ def by_method(results: list[Found], labels: Mapping[str, str]) -> list[str]:
     return out
 
 
-def what_was_used(results: list[Found]) -> list[str]:
+def what_was_used(results: list[Found], labels: Mapping[str, str]) -> list[str]:
     """Sizes and times."""
     out = []
-    for d in sorted({each["d"] for each in results}):
-        those = [e for e in of(results, d=d) if e["method"] not in ("mdre-whole", "mdre-conv")]
+    apart = ("mdre-whole", "mdre-conv")
+    for split, d in sorted({(each["split"], each["d"]) for each in results}, reverse=True):
+        those = [e for e in of(results, split=split, d=d) if e["method"] not in apart]
         if not those:
             continue
-        one = those[0]
-        took = [each["cpu_seconds"] for each in those]
+        one, took = those[0], [each["cpu_seconds"] for each in those]
+        seeds = len({each["seed"] for each in those})
         out.append(
-            f"d = {d}: alphabets of {', '.join(map(str, one['sizes']))} characters; "
+            f"d = {d}, {split} split: alphabets of {', '.join(map(str, one['sizes']))} characters; "
             f"{one['steps']:,} steps with {one['images_per_step']:,} drawings encoded in each; "
+            f"{seeds} seed{'s' * (seeds > 1)}; "
             f"{duration(min(took))} to {duration(max(took))} of one core for a method."
         )
+    for each in results:
+        if each["method"] in apart:
+            out.append(
+                f"{labels[each['method']]}, d = {each['d']}: {each['steps']:,} steps with "
+                f"{each['images_per_step']:,} images encoded in each; "
+                f"{duration(each['cpu_seconds'])} of one core."
+            )
     if any(each["data"] == "omniglot" for each in results):
         out.append(
             "The truth differs from the paper's, since the alphabets are those of the two small "

@@ -46,6 +46,18 @@ class TwoWays(nn.Module):
         return self.long(x) + self.short(x)
 
 
+class WithOne(nn.Module):
+    """A one beside every row of a module's output."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Any) -> Any:
+        """Output with one more column."""
+        return nn.functional.pad(self.inner(x), (0, 1), value=1.0)
+
+
 class SeparableCritic(nn.Module):
     """h_k(u, v) = g(u)' W_k f(v) + b_k for every k.
 
@@ -78,6 +90,13 @@ class SeparableCritic(nn.Module):
     def weight(self) -> Any:
         """W, shape (n, d * embedding, d * embedding)."""
         return self.inner if self.full else _spread(self.inner)
+
+    def rescale(self, scale: Any, shift: Any) -> None:
+        """Multiply W_k by a scale, and set b_k."""
+        with torch.no_grad():
+            factor = torch.as_tensor(scale, dtype=self.inner.dtype)
+            self.inner.mul_(factor.view(-1, *[1] * (self.inner.dim() - 1)))
+            self.bias.copy_(torch.as_tensor(shift))
 
     def project(self, u: Any) -> Any:
         """g(u)' W_k, cut by the cells of v, shape (n, d, rows, embedding)."""

@@ -51,7 +51,7 @@ def check_parameters(estimator: Any) -> None:
             "encoder must be 'cells', 'dense', 'whole', a torch module or a pair of them; received "
             f"{encoder!r}."
         )
-    for name in ("by_cell", "one_encoder"):
+    for name in ("by_cell", "one_encoder", "calibrate"):
         check_flag(getattr(estimator, name), name)
     for name in ("channels", "strides"):
         given = getattr(estimator, name)
@@ -60,7 +60,7 @@ def check_parameters(estimator: Any) -> None:
         for each in given:
             check_number(each, name, low=1, integer=True)
     check_number(estimator.l2, "l2", low=0)
-    check_number(estimator.embedding, "embedding", low=1, integer=True)
+    check_number(estimator.embedding, "embedding", low=2, integer=True)
     check_number(estimator.batch_size, "batch_size", low=2, integer=True)
     check_number(estimator.group, "group", low=2, integer=True)
     check_number(estimator.validation, "validation", low=0, high=1, open_high=True)

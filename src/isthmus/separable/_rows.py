@@ -29,7 +29,9 @@ class Inputs:
         self.scale = scale if scale > 0 else 1.0
 
     def __call__(self, images: Any) -> Any:
-        return (images.float() - self.centre) / self.scale
+        torch = require_torch("training")
+        # A copy, which may then be changed in place.
+        return images.to(torch.float32, copy=True).sub_(self.centre).mul_(1.0 / self.scale)
 
 
 class CellRows:

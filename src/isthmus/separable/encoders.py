@@ -35,7 +35,8 @@ def residual_encoder(
     Parameters
     ----------
     embedding : int
-        Numbers in an embedding.
+        Numbers in an embedding. The last is one for all images, so that g(u)' W f(v) has terms
+        that are linear in g(u) and in f(v); they would else be made of other cells' embeddings.
     size : tuple of two int
         Height and width of the images.
     in_channels : int
@@ -65,7 +66,7 @@ def residual_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("residual_encoder").nn
-    from ._modules import Residual, TwoWays
+    from ._modules import Residual, TwoWays, WithOne
 
     check_option(pool, "pool", POOLS)
     flat = pool == "flat"
@@ -73,17 +74,18 @@ def residual_encoder(
     stem = nn.Conv2d(in_channels, first, 5, 3, 2)
     # A convolution with half its width of margin: a place for every step that is begun.
     places = [-(-side // 3) for side in size]
-    short = nn.Linear(first * places[0] * places[1], embedding, bias=False)
+    short = nn.Linear(first * places[0] * places[1], embedding - 1, bias=False)
     before, layers = first, []
     for after, stride in zip(channels, strides, strict=True):
         layers += [Residual(before, after, stride), Residual(after, after, 1)]
         before, places = after, [-(-side // stride) for side in places]
     layers += [nn.ReLU(), nn.Flatten() if flat else nn.AdaptiveAvgPool2d(1), nn.Flatten()]
     seen = before * places[0] * places[1] if flat else before
-    long = nn.Sequential(*layers, nn.Linear(seen, embedding))
+    long = nn.Sequential(*layers, nn.Linear(seen, embedding - 1))
     if not flat:
-        return nn.Sequential(stem, long)
-    return nn.Sequential(stem, TwoWays(long, nn.Sequential(nn.ReLU(), nn.Flatten(), short)))
+        return WithOne(nn.Sequential(stem, long))
+    both = TwoWays(long, nn.Sequential(nn.ReLU(), nn.Flatten(), short))
+    return WithOne(nn.Sequential(stem, both))
 
 
 def dense_encoder(
@@ -97,7 +99,8 @@ def dense_encoder(
     Parameters
     ----------
     embedding : int
-        Numbers in an embedding.
+        Numbers in an embedding. The last is one for all images, so that g(u)' W f(v) has terms
+        that are linear in g(u) and in f(v); they would else be made of other cells' embeddings.
     size : tuple of two int
         Height and width of the images.
     in_channels : int
@@ -117,6 +120,8 @@ def dense_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("dense_encoder").nn
+    from ._modules import WithOne
+
     seen = in_channels * size[0] * size[1]
     layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
-    return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding))
+    return WithOne(nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1)))

@@ -19,12 +19,13 @@ from ..neural.training import printed, train
 from ._images import as_cells
 from ._parameters import IMAGES, check_parameters, is_cellwise, make_critic, training_of
 from ._rows import CellRows, Inputs, WholeRows
+from .calibration import best_scales
 from .losses import Method, capped
 from .mixing import CellMixing
 from .sources import PairArrays, Source, join_cells
 
-# Batches of held-out pairs at every look, and partners that InfoNCE keeps.
-_HELD, _REFERENCES = 4, 1024
+# Batches of held-out pairs at every look and in the end, and partners that InfoNCE keeps.
+_HELD, _CALIBRATION, _REFERENCES = 4, 8, 1024
 
 
 class SeparableRatio(BaseEstimator):
@@ -34,7 +35,8 @@ class SeparableRatio(BaseEstimator):
 
         h_k(u, v) = g(u)' W_k f(v) + b_k,
 
-    with encoders g and f that all classes share. MDRE tells the classes apart: pairs (p), pairs
+    with encoders g and f that all classes share. What is learned are the differences between
+    neighbouring classes, which are of the same form. MDRE tells the classes apart: pairs (p), pairs
     of which u and v have nothing to do with each other (q), and pairs with some of the cells of v
     exchanged (the auxiliaries, see :class:`CellMixing`). With equally frequent classes
     log p/q = h_p - h_q, and its mean over pairs is the mutual information I(u, v).
@@ -70,7 +72,7 @@ class SeparableRatio(BaseEstimator):
         Whether W_k lets every cell of u meet every cell of v, or only the one at its own place
         (W_k is then block-diagonal); for encoders of cells.
     embedding : int, default 32
-        Numbers in the embedding of a cell, or of the whole.
+        Numbers in the embedding of a cell, or of the whole; the last is constant.
     channels : tuple of three int, default (16, 16, 16)
         Channels of the stages of the residual networks; the paper has (32, 64, 64).
     pool : {"flat", "mean"}, default "flat"
@@ -95,6 +97,9 @@ class SeparableRatio(BaseEstimator):
     patience : int, default 5
         How often the held-out loss may fail to fall before training stops; it is looked at 20
         times in all.
+    calibrate : bool, default True
+        Give every critic a scale and a shift in the end, those with the lowest loss on
+        held-out pairs, if there are such.
     checkpoint : path, optional
         File to go on from; see :class:`isthmus.neural.Training`.
     random_state : int, Generator, RandomState or None, default None
@@ -108,7 +113,8 @@ class SeparableRatio(BaseEstimator):
         How training went. Its history has the held-out loss, the mutual information of
         held-out pairs and the accuracy on every class at every look.
     critic_ : torch.nn.Module
-        Encoders g and f, ``weight`` W of shape (classes, size, size) and ``bias`` b.
+        Encoders g and f, ``weight`` of shape (classes - 1, size, size) and ``bias``: W_k - W_(k+1)
+        and b_k - b_(k+1).
     matrix_, bias_ : ndarray of shape (size, size), float
         log p/q = g(u)' matrix_ f(v) + bias_, but for InfoNCE's partition.
     n_iter_ : int
@@ -149,6 +155,7 @@ class SeparableRatio(BaseEstimator):
         weight_decay: float = 1e-4,
         validation: float = 0.15,
         patience: int = 5,
+        calibrate: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -172,6 +179,7 @@ class SeparableRatio(BaseEstimator):
         self.weight_decay = weight_decay
         self.validation = validation
         self.patience = patience
+        self.calibrate = calibrate
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
@@ -256,12 +264,11 @@ class SeparableRatio(BaseEstimator):
             for _ in range(_HELD):
                 now = values(held_out, generator)
                 total += float(method.loss(now)) / _HELD
-            own = now[0][:, :, None] if self.method != "infonce" else None
             looked.clear()
             looked["mi"] = (
-                float(torch.tensordot(torch.from_numpy(method.contrast).float(), own, 1).mean())
-                if own is not None
-                else math.log(min(self.group, now[0].shape[1])) - total
+                math.log(min(self.group, now[0].shape[1])) - total
+                if self.method == "infonce"
+                else float(now[0].sum(0).mean())
             )
             looked.update(method.accuracy(now))
             return total
@@ -276,6 +283,10 @@ class SeparableRatio(BaseEstimator):
             progress=printed("SeparableRatio", self.verbose),
         )
         self.n_iter_ = self.training_.steps
+        if self.calibrate and held_out is not None:
+            with torch.no_grad(), seeded(seeds("calibration")) as generator:
+                batches = [values(held_out, generator) for _ in range(_CALIBRATION)]
+            critic.rescale(*best_scales(method, batches, critic.bias))
         self._finish(source, rows, seeds)
         return self
 
@@ -283,10 +294,8 @@ class SeparableRatio(BaseEstimator):
         """What predictions need, in double precision."""
         torch = require_torch("SeparableRatio")
         with torch.no_grad(), seeded(seeds("references")) as generator:
-            contrast = torch.from_numpy(self._method.contrast)
-            weight = self.critic_.weight.double()
-            self.matrix_ = torch.tensordot(contrast, weight, 1).numpy()
-            self.bias_ = float(contrast @ self.critic_.bias.double())
+            self.matrix_ = self.critic_.weight.double().sum(0).numpy()
+            self.bias_ = float(self.critic_.bias.double().sum())
             if self.method == "infonce":
                 # Other partners than those of the rows to come; as many as log K needs.
                 found: list[Any] = []

@@ -1,15 +1,15 @@
 """What is learned from rows of all classes: MDRE, TRE, the single ratio and InfoNCE.
 
-Every loss takes the critics' values on rows of each class, a list of tensors of shape
-(n critics, rows of the class), in the order p, auxiliaries, q.
+Every loss takes the critics' values on rows of each class, tensors of shape (n critics, rows of
+the class). MDRE and TRE have a critic for each pair of neighbours in the order p, auxiliaries, q,
+which is the logarithm of their ratio; the sum of all is log p/q. They differ in the loss: of all
+classes at once, or of each pair by itself.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any
-
-import numpy as np
 
 from ..neural._torch import require_torch
 
@@ -28,12 +28,7 @@ class Method:
 
     def __init__(self, name: str, classes: int) -> None:
         self.name, self.classes = name, classes
-        self.n_critics = {"mdre": classes, "tre": classes - 1}.get(name, 1)
-        self.contrast = np.ones(self.n_critics)
-        """Weights of the critics in log p/q."""
-        if name == "mdre":
-            self.contrast = np.zeros(classes)
-            self.contrast[[0, -1]] = 1.0, -1.0
+        self.n_critics = classes - 1 if name in ("mdre", "tre") else 1
 
     @property
     def uses(self) -> list[int]:
@@ -55,7 +50,8 @@ class Method:
             every = torch.cat([own[:, None], others.view(len(own), -1)], dim=1)
             return (torch.logsumexp(every, dim=1) - own).mean()
         if self.name == "mdre":
-            rows = [(every.logsumexp(0) - every[y]).mean() for y, every in values.items()]
+            every = {y: scores(value) for y, value in values.items()}
+            rows = [(h.logsumexp(0) - h[y]).mean() for y, h in every.items()]
             return sum(rows) / len(rows)
         if self.name == "single":
             return softplus(-values[0][0]).mean() + softplus(values[self.classes - 1][0]).mean()
@@ -73,8 +69,10 @@ class Method:
             return {"accuracy p": float(right.float().mean())}
         if self.name == "mdre":
             return {
-                f"accuracy {_name(y, self.classes)}": float((h.argmax(0) == y).float().mean())
-                for y, h in values.items()
+                f"accuracy {_name(y, self.classes)}": float(
+                    (scores(value).argmax(0) == y).float().mean()
+                )
+                for y, value in values.items()
             }
         sides = [(0, self.classes - 1)]
         if self.name == "tre":
@@ -84,6 +82,22 @@ class Method:
             * float((values[a][k] > 0).float().mean() + (values[b][k] <= 0).float().mean())
             for k, (a, b) in enumerate(sides)
         }
+
+
+def scores(bridges: Any) -> Any:
+    """Critics h of all classes, that of q being zero, from h_k - h_(k+1), shape (classes, rows).
+
+    A step that one pair of neighbours asks for leaves the ratios of all the others as they are.
+    With a critic for each h_k it would not.
+
+    Examples
+    --------
+    >>> import torch
+    >>> scores(torch.tensor([[1.0], [2.0], [3.0]])).ravel().tolist()
+    [6.0, 5.0, 3.0, 0.0]
+    """
+    torch = require_torch("training")
+    return torch.nn.functional.pad(bridges.flip(0).cumsum(0).flip(0), (0, 0, 0, 1))
 
 
 def capped(own: Any, others: Any, count: int) -> Any:

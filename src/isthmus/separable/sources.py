@@ -82,20 +82,20 @@ class OmniglotSource:
     problem : SpatialMultiOmniglot
     per_character : int, default 2
         Drawings to choose of each character.
-    shift : int, default 0
-        Move every drawing by up to so many pixels, for the encoder to learn that it does
-        not matter where a character stands.
+    distort : float, default 0
+        Turn, stretch, shear and move every drawing at random, by about such a share of its size,
+        for the encoder to learn what does not matter.
     """
 
     def __init__(
-        self, problem: SpatialMultiOmniglot, *, per_character: int = 2, shift: int = 0
+        self, problem: SpatialMultiOmniglot, *, per_character: int = 2, distort: float = 0.0
     ) -> None:
         torch = require_torch("OmniglotSource")
         check_number(per_character, "per_character", low=1, integer=True)
-        check_number(shift, "shift", low=0, integer=True)
+        check_number(distort, "distort", low=0)
         images, places = problem.images()
         self.images = torch.from_numpy(images)[:, None]
-        self.d, self.shift = problem.d, int(shift)
+        self.d, self.distort = problem.d, float(distort)
         self.drawings = len(problem.drawings)
         self.chosen = min(int(per_character), self.drawings)
         # Images lie character by character, each with all its drawings.
@@ -118,7 +118,7 @@ class OmniglotSource:
         order = torch.rand(characters, self.drawings, generator=generator).argsort(1)
         first = torch.arange(characters)[:, None] * self.drawings
         images = self.images[(first + order[:, : self.chosen]).flatten()]
-        return moved(images, self.shift, generator) if self.shift else images
+        return distorted(images, self.distort, generator) if self.distort else images
 
     def _places(self, characters: Any, generator: Any) -> Any:
         torch = require_torch("OmniglotSource")
@@ -127,18 +127,20 @@ class OmniglotSource:
         return torch.stack(first, dim=1) * self.chosen + drawing
 
 
-def moved(images: Any, shift: int, generator: Any) -> Any:
-    """Images moved by up to ``shift`` pixels along each axis; what comes in is blank."""
+def distorted(images: Any, size: float, generator: Any) -> Any:
+    """Images under random affine maps; what comes in is zero.
+
+    Examples
+    --------
+    >>> import torch
+    >>> image, generator = torch.ones(3, 1, 8, 8), torch.Generator().manual_seed(0)
+    >>> distorted(image, 0.1, generator).shape
+    torch.Size([3, 1, 8, 8])
+    """
     torch = require_torch("OmniglotSource")
-    height, width = images.shape[-2:]
-    wide = torch.nn.functional.pad(images, [shift] * 4)
-    steps = 2 * shift + 1
-    which = torch.randint(steps**2, (len(images),), generator=generator)
-    out = torch.empty_like(images)
-    for step in range(steps**2):
-        own, (y, x) = which == step, divmod(step, steps)
-        out[own] = wide[own][..., y : y + height, x : x + width]
-    return out
+    maps = torch.eye(2, 3) + size * torch.randn(len(images), 2, 3, generator=generator)
+    places = torch.nn.functional.affine_grid(maps, list(images.shape), align_corners=False)
+    return torch.nn.functional.grid_sample(images.float(), places, align_corners=False)
 
 
 def split_cells(images: np.ndarray, grid: tuple[int, int]) -> np.ndarray:

@@ -87,6 +87,27 @@ class TestClearCases:
         assert AutoAnchor().fit(rng.normal(size=(2000, 10))).choice_ == "gaussian"
 
     @pytest.mark.parametrize("seed", range(3))
+    def test_many_columns_do_not_make_a_normal_heavy_tailed(self, seed):
+        """With ten rows a column, fits without their noise would say otherwise every time."""
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(800, 60))
+        assert AutoAnchor().fit(X).choice_ == "gaussian"
+        tail = np.sqrt(rng.chisquare(10, size=(800, 1)) / 10)
+        assert AutoAnchor().fit(X / tail).choice_ == "student-t"
+
+    def test_one_shape_at_two_places_is_not_tried_where_shapes_differ(self):
+        rng = np.random.default_rng(0)
+        rows = [rng.normal(size=(1500, 5)), 4 + rng.normal(size=(1500, 5))]
+
+        def tried(p, q):
+            model = MDRE(random_state=0).fit(*stack(p, q))
+            return [trial.name for trial in model.selection_.trials if "moved" in trial.name]
+
+        assert tried(*rows)
+        # A fifth wider: far apart as they are, the classes are told from each other all the same.
+        assert not tried(rows[0], 4 + 1.2 * (rows[1] - 4))
+
+    @pytest.mark.parametrize("seed", range(3))
     def test_a_shift_of_few_rows_in_many_columns_is_not_missed(self, seed):
         # Two covariances of 820 entries each are too many for 300 rows; one and two means are not.
         rng = np.random.default_rng(seed)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
-from sklearn.base import clone
 
 from ._affine import canonical_map
 from ._beyond import beyond
-from ._coordinates import Coordinates, fit_coordinates
+from ._candidates import Candidate, denser, name_of, share_of, unfitted
+from ._coordinates import fit_coordinates
 from ._parts import CRITICS, SOLVERS
 from ._random import Seeds
 from ._setup import HeldOut, Score, Setup, fit_anchors
@@ -38,42 +37,6 @@ _ERRORS = 3.0
 _MAP_ERRORS, _DOUBT = 2.0, 2.0
 # Over all held-out rows, in nats: less is no evidence, however regular it is.
 _LEAST_GAIN = 3.0
-
-
-@dataclass
-class _Candidate:
-    """Anchors in coordinates: a density for p and one for q."""
-
-    name: str
-    where: Coordinates
-    maps: Any
-    anchor: Any
-    fitted: list[Any]
-    bridge: Any = None
-    rivals: list[Any] = field(default_factory=list)
-
-    def ratios(self, X: Array) -> list[Array]:
-        """Log p/q at rows by the anchors, then by every other pair of them and their rivals."""
-        Z = self.where(X)
-        options = [
-            [one.score_samples(Z) - getattr(one, "bias_", 0.0) for one in (mine, *theirs)]
-            for mine, theirs in zip(self.fitted, self.rivals or [[], []], strict=True)
-        ]
-        return [p - q for p in options[0] for q in options[1]]
-
-    def fitted_to(self, rows: list[Array], weights: list[Any]) -> _Candidate:
-        """The same families, fitted to other rows."""
-        where = fit_coordinates(*rows, *weights, maps=self.maps, warn=False)
-        fitted = fit_anchors(self.anchor, [where(x) for x in rows], weights, where)
-        return replace(self, where=where, fitted=fitted)
-
-    def log_density(self, X: Array) -> Array:
-        """Log-density of p and of q at every row, shape (n, 2)."""
-        Z, volume = self.where(X), self.where.log_volume(X)
-        first = self.fitted[0].score_samples(Z) + volume
-        if self.fitted[1] is self.fitted[0]:
-            return np.column_stack([first, first])
-        return np.column_stack([first, self.fitted[1].score_samples(Z) + volume])
 
 
 class Search:
@@ -141,7 +104,7 @@ class Search:
         for one in (best, *as_good):
             self.alternatives += zip(*(one.ratios(rows) for rows in self.held), strict=True)
 
-    def _candidates(self) -> list[_Candidate]:
+    def _candidates(self) -> list[Candidate]:
         """One for each of the maps in question, in the order of their complexity."""
         maps = [self.chosen["maps"]]
         if is_auto(maps[0]):
@@ -162,29 +125,32 @@ class Search:
                 bridge.fit(*self.train, *self.train_weights)
             prefix = "" if kinds is None else "mapped columns, "
             out.append(
-                _Candidate(
-                    f"{prefix}{_name(fitted[0])} for p, {_name(fitted[1])} for q",
+                Candidate(
+                    f"{prefix}{name_of(fitted[0])} for p, {name_of(fitted[1])} for q",
                     where,
                     kinds,
-                    tuple(map(_unfitted, fitted)) if automatic else self.chosen["anchor"],
+                    tuple(map(unfitted, fitted)) if automatic else self.chosen["anchor"],
                     fitted,
                     bridge,
                     rivals,
                 )
             )
             if automatic:
+                held = [where(rows) for rows in self.held]
                 # The same families whichever sample is called p.
-                for name, one in sorted({_name(one): one for one in fitted}.items()):
+                for name, one in sorted({name_of(one): one for one in fitted}.items()):
                     for places, what in (("one", ""), ("two", ", moved")):
                         if places == "two" and not isinstance(one, _ROUND):
                             continue
-                        pooled = Pooled(_unfitted(one), places)
+                        pooled = Pooled(unfitted(one), places)
                         both = fit_anchors(pooled, Z, self.train_weights, where)
+                        if places == "two" and denser(fitted, both, held, self.held_weights):
+                            continue
                         title = f"{prefix}one {name} for both{what}"
-                        out.append(_Candidate(title, where, kinds, pooled, both))
+                        out.append(Candidate(title, where, kinds, pooled, both))
         return out
 
-    def _compare(self, candidates: list[_Candidate]) -> tuple[_Candidate, list[_Candidate]]:
+    def _compare(self, candidates: list[Candidate]) -> tuple[Candidate, list[Candidate]]:
         """Score the densities of p and q against the bridges of all candidates together.
 
         Returns the best, and those that are not worse by more than chance.
@@ -208,12 +174,14 @@ class Search:
         ]
         weights = [[*held_weights, None] for *_, held_weights in splits]
         share = [
-            np.concatenate([_share(w[c], part[c]) for w, part in zip(weights, parts, strict=True)])
+            np.concatenate(
+                [share_of(w[c], part[c]) for w, part in zip(weights, parts, strict=True)]
+            )
             / len(splits)
             for c in range(3)
         ]
         best: Any = None
-        scores: list[tuple[_Candidate, Score]] = []
+        scores: list[tuple[Candidate, Score]] = []
         # The simplest first: one density for both, without maps.
         for one in sorted(candidates, key=lambda c: (c.maps is not None, c.bridge is not None)):
             terms: list[list[Array]] = [[], [], []]
@@ -386,15 +354,3 @@ def _critics(d: int) -> list[tuple[str, Any]]:
 
 def _resolved(critic: Any) -> Any:
     return CRITICS[critic] if isinstance(critic, str) else critic
-
-
-def _unfitted(anchor: Any) -> Any:
-    return clone(anchor, safe=False)
-
-
-def _name(anchor: Any) -> str:
-    return str(_unfitted(anchor))
-
-
-def _share(weight: Array | None, rows: Array) -> Array:
-    return np.full(len(rows), 1.0 / len(rows)) if weight is None else weight / weight.sum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -174,9 +174,12 @@ def _evidence(student: Any, normal: Any, X: Array, weight: Array | None) -> floa
 
     Above the logarithm of the number of rows, Schwarz's criterion prefers the Student-t. One
     in hundreds of normal samples gets there by chance, in tens of thousands to twice as much.
-    Held-out rows would need many more to say the same. A few outliers do not decide it.
+    Held-out rows would need many more to say the same. A few outliers do not decide it. Both are
+    taken as they were fitted: with its noise taken out, neither is the likeliest of its family, and
+    in many columns that would decide it.
     """
-    gain = np.clip(student.score_samples(X) - normal.score_samples(X), -_MOST_EACH, _MOST_EACH)
+    fits = [replace(one.component_, rows=np.inf).log_density(X) for one in (student, normal)]
+    gain = np.clip(fits[0] - fits[1], -_MOST_EACH, _MOST_EACH)
     share = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
     return float(2.0 * len(X) * (share @ gain))
 

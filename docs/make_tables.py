@@ -106,7 +106,7 @@ def flows(record: Record) -> str:
         [
             f"{names[part]}, {line['method']}",
             *(str(line["dim"]), f"{line['rows']:,}", f"{line['truth']:.2f}"),
-            f"{line['mean']:.2f} ± {line['sd']:.2f}",
+            f"{line['mean']:.2f}" + (f" ± {line['sd']:.2f}" if len(record["seeds"]) > 1 else ""),
             ", ".join(f"{value:g}" for value in line["published"]),
             f"{line['seconds']:.0f}",
         ]

@@ -16,7 +16,8 @@ from .diagnostics import Check, two_sample_test
 from .functionals import Estimate
 from .mdre import MDRE
 
-_LAZY = ("Information", "mi_matrix", "mi_scores", "mutual_information")
+_INFORMATION = ("Information", "mi_matrix", "mi_scores", "mutual_information")
+_MODULES = ("experiments", "information", "separable")
 
 __all__ = [
     "MDRE",
@@ -30,6 +31,7 @@ __all__ = [
     "bayes",
     "compare",
     "critics",
+    "experiments",
     "functionals",
     "information",
     "mi_matrix",
@@ -37,16 +39,18 @@ __all__ = [
     "mutual_information",
     "plots",
     "problems",
+    "separable",
     "stack",
     "two_sample_test",
 ]
 
 
 def __getattr__(name: str) -> object:
-    # Only those who ask for a mutual information wait for it.
-    if name in _LAZY or name == "information":
+    # Only those who ask for these wait for them.
+    if name in _MODULES or name in _INFORMATION:
         from importlib import import_module
 
-        module = import_module(".information", __name__)
-        return module if name == "information" else getattr(module, name)
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        return getattr(import_module(".information", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -52,7 +52,8 @@ def measure(source: OmniglotSource, how: dict[str, Any], steps: int, repeats: in
     def bare(count: int) -> None:
         for _ in range(count):
             model.critic_.zero_grad(set_to_none=True)
-            u, v = model.critic_.g(model.inputs_(batch.u)), model.critic_.f(model.inputs_(batch.v))
+            u = model.critic_.g(model.inputs_[0](batch.u))
+            v = model.critic_.f(model.inputs_[1](batch.v))
             (u.square().sum() + v.square().sum()).backward()
 
     def train(count: int) -> None:

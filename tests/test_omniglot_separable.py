@@ -107,7 +107,7 @@ def test_rows_composed_of_embeddings_are_those_of_mixed_grids(kind, full):
     u, v = (torch.from_numpy(rng.normal(size=(n, d, 1, 3, 3))) for _ in "uv")
     mixing = CellMixing(kind, d)
     critic = random_critic(d, mixing.n_classes, full=full)
-    rows = CellRows(critic, mixing, Plain(), group)
+    rows = CellRows(critic, mixing, (Plain(), Plain()), group)
     batch = PairArrays(u, v).draw(n, generator(1))
     masks = mixing.draw(n, generator(2))
     found = rows.values(batch, list(range(mixing.n_classes)), generator(2))
@@ -137,7 +137,7 @@ def test_rows_of_whole_images_are_those_of_mixed_grids():
     u, v = (torch.from_numpy(rng.normal(size=(n, d, 1, 3, 3))) for _ in "uv")
     mixing = CellMixing("nested", d)
     critic = random_critic(d, 5, whole=True)
-    rows = WholeRows(critic, mixing, Plain(), 6, (2, 2))
+    rows = WholeRows(critic, mixing, (Plain(), Plain()), 6, (2, 2))
     batch = PairArrays(u, v).draw(n, generator(1))
     found = rows.values(batch, list(range(5)), generator(2))
     cells_u, cells_v = batch.u[batch.at_u], batch.v[batch.at_v]
@@ -381,6 +381,21 @@ def test_log_ratios_are_those_of_the_critics(method, encoder):
     # Rows are judged alone: single precision in the encoders, where sums may change order.
     assert model.log_ratio(u[3:5], v[3:5]) == pytest.approx(found[3:5], rel=1e-4, abs=1e-5)
     assert np.isfinite(model.mutual_information(u, v).value)
+
+
+def test_u_and_v_may_differ_in_scale_and_in_size():
+    """Each side has its own units: whatever they are, the answer is the same."""
+    u, v = small_pairs(200)
+    how = {"encoder": "dense", "embedding": 8, "steps": 80, "batch_size": 64, "lr": 3e-3}
+    plain = small(**how).fit(u, v).log_ratio(u, v)
+    assert plain.mean() > 0.3
+    scaled = small(**how).fit(1e8 * u, 1e-8 * v).log_ratio(1e8 * u, 1e-8 * v)
+    # Single precision, along a whole training.
+    assert scaled == pytest.approx(plain, rel=0.02, abs=0.02)
+    twice = np.kron(v, np.ones((2, 2)))
+    assert small(**how).fit(u, twice).log_ratio(u, twice).mean() > 0.3
+    with pytest.raises(ValueError, match="one_encoder must be False where u and v"):
+        small(one_encoder=True, **how).fit(u, twice)
 
 
 def test_the_same_seed_gives_the_same_numbers_and_a_pickle_too(tmp_path):

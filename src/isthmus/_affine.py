@@ -91,9 +91,21 @@ def represented(weight: Array) -> int:
     return int(np.clip(round(float(weight.sum())), len(weight), 10 * len(weight)))
 
 
+def shares(rows: Array, weight: Array | None) -> Array:
+    """What part of a sample every row is; the parts add up to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares(np.zeros((4, 2)), None).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    return np.full(len(rows), 1.0 / len(rows)) if weight is None else weight / weight.sum()
+
+
 def moments(X: Array, weight: Array | None = None) -> tuple[Array, Array]:
     """Mean and covariance (maximum likelihood) of a weighted sample."""
-    share = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
+    share = shares(X, weight)
     mean = share @ X
     D = X - mean
     return mean, (D * share[:, None]).T @ D

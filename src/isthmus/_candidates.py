@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ._affine import shares
 from ._coordinates import Coordinates, fit_coordinates
 from ._setup import fit_anchors
 from ._typing import Array
@@ -68,7 +69,7 @@ def denser(first: list[Any], second: list[Any], held: list[Array], weights: list
     """
     gain, variance = 0.0, 0.0
     for one, other, rows, weight in zip(first, second, held, weights, strict=True):
-        each, share = one.score_samples(rows) - other.score_samples(rows), share_of(weight, rows)
+        each, share = one.score_samples(rows) - other.score_samples(rows), shares(rows, weight)
         mean = float(share @ each)
         gain += mean
         variance += float(share**2 @ (each - mean) ** 2)
@@ -81,7 +82,3 @@ def unfitted(anchor: Any) -> Any:
 
 def name_of(anchor: Any) -> str:
     return str(unfitted(anchor))
-
-
-def share_of(weight: Array | None, rows: Array) -> Array:
-    return np.full(len(rows), 1.0 / len(rows)) if weight is None else weight / weight.sum()

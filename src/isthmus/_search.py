@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from ._affine import canonical_map
+from ._affine import canonical_map, shares
 from ._beyond import beyond
-from ._candidates import Candidate, denser, name_of, share_of, unfitted
+from ._candidates import Candidate, denser, name_of, unfitted
 from ._coordinates import fit_coordinates
 from ._parts import CRITICS, SOLVERS
 from ._random import Seeds
@@ -174,9 +174,7 @@ class Search:
         ]
         weights = [[*held_weights, None] for *_, held_weights in splits]
         share = [
-            np.concatenate(
-                [share_of(w[c], part[c]) for w, part in zip(weights, parts, strict=True)]
-            )
+            np.concatenate([shares(part[c], w[c]) for w, part in zip(weights, parts, strict=True)])
             / len(splits)
             for c in range(3)
         ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from .._affine import shares
 from .._typing import Array
 from .copula import CopulaAnchor
 from .gaussian import GaussianAnchor
@@ -66,9 +67,8 @@ class AutoAnchor(BaseEstimator):
         cut = len(order) // 4
         held, rows = order[:cut], order[cut:]
         weight = None if sample_weight is None else sample_weight[rows]
-        share = np.full(cut, 1.0 / cut) if sample_weight is None else sample_weight[held]
-        share = share / share.sum()
         held_rows, train_rows = X[held], X[rows]
+        share = shares(held_rows, None if sample_weight is None else sample_weight[held])
         self.scores_: dict[str, float] = {}
         self.rivals_: list[Any] = []
         best: dict[str, Any] = {}
@@ -180,7 +180,7 @@ def _evidence(student: Any, normal: Any, X: Array, weight: Array | None) -> floa
     """
     fits = [replace(one.component_, rows=np.inf).log_density(X) for one in (student, normal)]
     gain = np.clip(fits[0] - fits[1], -_MOST_EACH, _MOST_EACH)
-    share = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
+    share = shares(X, weight)
     return float(2.0 * len(X) * (share @ gain))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._affine import clipped, moments, represented
+from .._affine import clipped, moments, represented, shares
 from .._typing import Array
 from .elliptical import Component, OneComponent, can_correct, elliptical_log_density
 from .gaussian import shrunk_roots
@@ -44,9 +44,7 @@ class StudentTAnchor(OneComponent):
         n, d = X.shape
         size: float = n if sample_weight is None else represented(sample_weight)
         corrected = can_correct(size, d)
-        share = (
-            np.full(n, 1.0 / n) if sample_weight is None else sample_weight / sample_weight.sum()
-        )
+        share = shares(X, sample_weight)
         distinct = len(np.unique(X, axis=0)) if n <= 10 * d else n
         mean, covariance = moments(clipped(X, sample_weight), sample_weight)
         last = -np.inf

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import log_ndtr, logsumexp
 from sklearn.base import BaseEstimator
 
-from .._affine import represented
+from .._affine import represented, shares
 from .._typing import Array
 from .._validation import check_option
 from .elliptical import Component
@@ -47,8 +47,7 @@ class TruncatedAnchor(BaseEstimator):
         """Fit edges and quadratic to the rows of X, shape (n, 1)."""
         check_option(self.edges, "edges", ["below", "above", "both"])
         size = len(X) if sample_weight is None else represented(sample_weight)
-        share = np.full(len(X), 1.0 / len(X)) if sample_weight is None else sample_weight
-        share = share / share.sum()
+        share = shares(X, sample_weight)
         x = X[:, 0]
         self.centre_ = float(share @ x)
         self.scale_ = float(np.sqrt(share @ (x - self.centre_) ** 2)) or 1.0

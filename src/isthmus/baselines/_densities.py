@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 
-from .._affine import moments
+from .._affine import moments, shares
 from .._estimator import chunks
 from .._typing import Array
 from ..anchors import GaussianAnchor, MixtureAnchor, StudentTAnchor, Surroundings
@@ -187,8 +187,7 @@ class Kernels(BaseEstimator):
         square = _squares(
             (held - self.mean_) @ self.whitening_, (rows - self.mean_) @ self.whitening_
         )
-        share = np.full(len(rows), 1.0 / len(rows)) if mass is None else mass / mass.sum()
-        log_share = np.log(share)
+        log_share = np.log(shares(rows, mass))
 
         def loss(log_width: float) -> float:
             density = _density(square, log_share, float(np.exp(log_width)), d)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._affine import shares
 from .._random import Seeds
 from .._typing import Array, RandomState
 from .._validation import check_number, check_option
@@ -97,11 +98,7 @@ def _posterior_draws(
             f"({', '.join(kinds)}); received {kind!r}."
         )
     linear, weights = linearised(divergence, *_ratios(comparison))
-    shares = tuple(
-        np.full(len(term), 1.0 / len(term)) if w is None else w / w.sum()
-        for w, term in zip(weights, (linear.p, linear.q), strict=True)
-    )
-    effect = centred_effect(linear, (shares[0], shares[1]))
+    effect = centred_effect(linear, (shares(linear.p, weights[0]), shares(linear.q, weights[1])))
     rng, anchored = seeds("interval"), bool(model.anchors_)
     if kind == "laplace" and not is_small(objective):
         influence = Influence(objective.at(theta), anchored)

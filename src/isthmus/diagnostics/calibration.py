@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from .._affine import shares
 from .._typing import Array
 from .check import Check, Verdict
 
@@ -52,7 +53,7 @@ def check_calibration(
     >>> check_calibration(2 * p, 2 * q).verdict, check_calibration(6 * p, 6 * q).verdict
     ('ok', 'fail')
     """
-    share = 0.5 * np.concatenate([_share(log_ratio_p, weight_p), _share(log_ratio_q, weight_q)])
+    share = 0.5 * np.concatenate([shares(log_ratio_p, weight_p), shares(log_ratio_q, weight_q)])
     x = np.clip(np.nan_to_num(np.concatenate([log_ratio_p, log_ratio_q])), -_FARTHEST, _FARTHEST)
     is_p = np.repeat([1.0, 0.0], [len(log_ratio_p), len(log_ratio_q)])
     chance = expit(x)
@@ -101,7 +102,3 @@ def _regress(x: Array, is_p: Array, share: Array, rows: float) -> tuple[Array, A
     influence = design * (share * (is_p - expit(design @ line)))[:, None]
     inverse = np.linalg.inv(curvature)
     return line, np.sqrt(np.diag(inverse @ (influence.T @ influence) @ inverse))
-
-
-def _share(values: Array, weight: Array | None) -> Array:
-    return np.full(len(values), 1.0 / len(values)) if weight is None else weight / weight.sum()

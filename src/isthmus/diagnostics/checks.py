@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from .._affine import shares
 from .._typing import Array
 from ..functionals import effective_sample_size
 from ..solvers import Solution
@@ -122,9 +123,7 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     how : str
         Which rows the mean runs over.
     """
-    share = (
-        np.full(len(log_terms), 1.0 / len(log_terms)) if weight is None else weight / weight.sum()
-    )
+    share = shares(log_terms, weight)
     log_mean = float(logsumexp(log_terms, b=share))
     value = float(np.exp(min(log_mean, 700.0)))
     terms = np.exp(np.minimum(log_terms, 700.0) - np.clip(log_mean, -700.0, 700.0))

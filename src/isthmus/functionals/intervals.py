@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._affine import shares
 from .._typing import Array
 from ..objective import Point
 from ..solvers import EXACT_LIMIT, solve_dense, solve_hessian
@@ -129,7 +130,7 @@ def delta_std_error(
     anchored : bool
         Whether the critics sit on normal anchors.
     """
-    share_p, share_q = _shares(linear.p, weight_p), _shares(linear.q, weight_q)
+    share_p, share_q = shares(linear.p, weight_p), shares(linear.q, weight_q)
     total = np.concatenate([share_p * linear.p, share_q * linear.q])
     share = np.concatenate([share_p, share_q])
     label = np.repeat([0, 1], [len(share_p), len(share_q)])
@@ -145,10 +146,6 @@ def delta_std_error(
     # The size of each class is given, not drawn: only deviations within a class count.
     total -= share * np.bincount(label, total)[label]
     return float(np.sqrt((total**2).sum()))
-
-
-def _shares(term: Array, weight: Array | None) -> Array:
-    return np.full(len(term), 1.0 / len(term)) if weight is None else weight / weight.sum()
 
 
 def has_influence(model: Any) -> bool:

@@ -67,15 +67,21 @@ def check_parameters(estimator: Any) -> None:
     training_of(estimator).check()
 
 
-def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
+def make_critic(estimator: Any, batch: Any, inputs: tuple[Inputs, Inputs], n: int) -> Any:
     """The critic with n classes, untrained; a batch says how large images and embeddings are."""
     torch = require_torch("SeparableRatio")
     from ._modules import SeparableCritic
 
     given = estimator.encoder
+    shapes = [tuple(images.shape[1:]) for images in (batch.u, batch.v)]
+    if estimator.one_encoder and shapes[0] != shapes[1]:
+        raise ValueError(
+            "one_encoder must be False where u and v have images of different shapes; their cells "
+            f"have {shapes[0]} and {shapes[1]}."
+        )
     if isinstance(given, str):
-        g = _encoder(estimator, batch)
-        f = g if estimator.one_encoder else _encoder(estimator, batch)
+        g = _encoder(estimator, batch.u)
+        f = g if estimator.one_encoder else _encoder(estimator, batch.v)
     else:
         g, f = copy.deepcopy(given if isinstance(given, (tuple, list)) else (given, given))
         # A module that is given once makes two encoders, unless one is asked for.
@@ -86,7 +92,8 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
         cells = (x[at[:2]] for x, at in ((batch.u, batch.at_u), (batch.v, batch.at_v)))
         shown = [join_cells(each, estimator.grid) for each in cells]
     with torch.no_grad():
-        sizes = [tuple(e(inputs(x)).shape) for e, x in zip((g, f), shown, strict=True)]
+        sides = zip((g, f), inputs, shown, strict=True)
+        sizes = [tuple(encoder(standard(x)).shape) for encoder, standard, x in sides]
     # What encoders make of images says how large embeddings are.
     if sizes[0][1:] != sizes[1][1:] or len(sizes[0]) != 2 or sizes[0][0] != len(shown[0]):
         raise ValueError(
@@ -97,12 +104,12 @@ def make_critic(estimator: Any, batch: Any, inputs: Inputs, n: int) -> Any:
     return SeparableCritic(g, f, sizes[0][1], d, n, full=estimator.interaction == "all")
 
 
-def _encoder(estimator: Any, batch: Any) -> Any:
-    """A new encoder of the kind that is asked for."""
-    height, width = batch.u.shape[2:]
+def _encoder(estimator: Any, cells: Any) -> Any:
+    """A new encoder of the kind that is asked for, of images with such cells."""
+    height, width = cells.shape[2:]
     if not is_cellwise(estimator):
         height, width = height * estimator.grid[0], width * estimator.grid[1]
-    how: dict[str, Any] = {"size": (height, width), "in_channels": batch.u.shape[1]}
+    how: dict[str, Any] = {"size": (height, width), "in_channels": cells.shape[1]}
     if estimator.encoder == "dense":
         return dense_encoder(estimator.embedding, **how)
     how |= {name: getattr(estimator, name) for name in ("channels", "strides", "pool")}

@@ -44,20 +44,21 @@ class CellRows:
     ----------
     critic : SeparableCritic
     mixing : CellMixing
-    inputs : Inputs
+    inputs : tuple of two Inputs
+        For u and for v.
     group : int
         Rows that are paired with one another.
     """
 
-    def __init__(self, critic: Any, mixing: CellMixing, inputs: Inputs, group: int) -> None:
+    def __init__(self, critic: Any, mixing: CellMixing, inputs: Any, group: int) -> None:
         self.critic, self.mixing, self.inputs, self.group = critic, mixing, inputs, group
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
         """Embeddings of u and of v, shape (n, d * embedding)."""
         critic = self.critic
         return (
-            critic.g(self.inputs(batch.u))[batch.at_u].flatten(1),
-            critic.f(self.inputs(batch.v))[batch.at_v].flatten(1),
+            critic.g(self.inputs[0](batch.u))[batch.at_u].flatten(1),
+            critic.f(self.inputs[1](batch.v))[batch.at_v].flatten(1),
         )
 
     def values(self, batch: Batch, uses: list[int], generator: Any) -> dict[int, Any]:
@@ -97,26 +98,28 @@ class WholeRows:
     """
 
     def __init__(
-        self, critic: Any, mixing: CellMixing, inputs: Inputs, group: int, grid: tuple[int, int]
+        self, critic: Any, mixing: CellMixing, inputs: Any, group: int, grid: tuple[int, int]
     ) -> None:
         self.critic, self.mixing, self.inputs = critic, mixing, inputs
         self.group, self.grid = group, grid
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
         """Embeddings of u and of v, shape (n, embedding)."""
-        u, v = batch.u[batch.at_u], batch.v[batch.at_v]
-        return self._encode(self.critic.g, u), self._encode(self.critic.f, v)
+        return self._of_u(batch.u[batch.at_u]), self._of_v(batch.v[batch.at_v])
 
-    def _encode(self, encoder: Any, cells: Any) -> Any:
-        return encoder(self.inputs(join_cells(cells, self.grid)))
+    def _of_u(self, cells: Any) -> Any:
+        return self.critic.g(self.inputs[0](join_cells(cells, self.grid)))
+
+    def _of_v(self, cells: Any) -> Any:
+        return self.critic.f(self.inputs[1](join_cells(cells, self.grid)))
 
     def values(self, batch: Batch, uses: list[int], generator: Any) -> dict[int, Any]:
         """Critics on rows of the classes asked for, each of shape (n_critics, rows)."""
         torch = require_torch("training")
         rows, groups = groups_of(len(batch.at_u), self.group)
-        u = self._encode(self.critic.g, batch.u[batch.at_u[:rows]])
+        u = self._of_u(batch.u[batch.at_u[:rows]])
         cells = batch.v[batch.at_v[:rows]]
-        v = self._encode(self.critic.f, cells)
+        v = self._of_v(cells)
         own, other = self.critic.pieces(u, v, groups)
         bias, last = self.critic.bias[:, None], self.mixing.n_classes - 1
         found = {0: own.sum(1) + bias, last: other.sum(1).flatten(1) + bias}
@@ -124,7 +127,7 @@ class WholeRows:
         if between:
             masks = self.mixing.draw(rows, generator)[between]
             mixed = torch.where(masks[..., None, None, None], cells.roll(1, 0), cells)
-            partners = self._encode(self.critic.f, mixed.flatten(0, 1)).unflatten(0, (-1, rows))
+            partners = self._of_v(mixed.flatten(0, 1)).unflatten(0, (-1, rows))
             projected = torch.matmul(u, self.critic.weight)
             values = torch.einsum("nre,yre->nyr", projected, partners) + bias[..., None]
             found |= {y: values[:, i] for i, y in enumerate(between)}

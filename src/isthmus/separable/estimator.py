@@ -239,7 +239,7 @@ class SeparableRatio(BaseEstimator):
         method = Method(self.method, mixing.n_classes)
         with seeded(seeds("networks")) as generator:
             batch = source.draw(self.batch_size, generator)
-            inputs = Inputs(torch.cat([batch.u, batch.v]))
+            inputs = Inputs(batch.u), Inputs(batch.v)
             critic = make_critic(self, batch, inputs, method.n_critics)
         self.inputs_, self.critic_, self._method = inputs, critic, method
         rows: Any = CellRows(critic, mixing, inputs, self.group)
@@ -327,12 +327,12 @@ class SeparableRatio(BaseEstimator):
     def embed(self, u: Any) -> Array:
         """Embeddings g(u) of images, shape (n, size), size being embedding times cells."""
         check_is_fitted(self)
-        return self._embed(u, self.critic_.g, "u")
+        return self._embed(u, "u", partner=False)
 
     def embed_partner(self, v: Any) -> Array:
         """Embeddings f(v) of images, shape (n, size)."""
         check_is_fitted(self)
-        return self._embed(v, self.critic_.f, "v")
+        return self._embed(v, "v", partner=True)
 
     def embed_cells(self, images: Any, *, partner: bool = False) -> Array:
         """Embeddings by g, or by f for ``partner``, of cells, shape (n, embedding)."""
@@ -340,24 +340,25 @@ class SeparableRatio(BaseEstimator):
         if not is_cellwise(self):
             raise ValueError("encoder must work cell by cell to embed cells; it does not.")
         cells = as_cells(images, (1, 1), "images")[:, 0]
-        return self._encoded(cells, self.critic_.f if partner else self.critic_.g)
+        return self._encoded(cells, partner)
 
-    def _embed(self, images: Any, encoder: Any, name: str) -> Array:
+    def _embed(self, images: Any, name: str, *, partner: bool) -> Array:
         cells = as_cells(images, self.grid, name)
         if is_cellwise(self):
-            return self._encoded(cells.reshape(-1, *cells.shape[2:]), encoder).reshape(
+            return self._encoded(cells.reshape(-1, *cells.shape[2:]), partner).reshape(
                 len(cells), -1
             )
         torch = require_torch("SeparableRatio")
-        return self._encoded(join_cells(torch.from_numpy(cells), self.grid).numpy(), encoder)
+        return self._encoded(join_cells(torch.from_numpy(cells), self.grid).numpy(), partner)
 
-    def _encoded(self, images: np.ndarray, encoder: Any) -> Array:
+    def _encoded(self, images: np.ndarray, partner: bool) -> Array:
         torch = require_torch("SeparableRatio")
+        encoder = self.critic_.f if partner else self.critic_.g
         out = []
         with torch.no_grad():
             for part in chunks(len(images), IMAGES):
                 now = torch.from_numpy(np.ascontiguousarray(images[part]))
-                out.append(encoder(self.inputs_(now)).double().numpy())
+                out.append(encoder(self.inputs_[partner](now)).double().numpy())
         return np.concatenate(out)
 
     def mutual_information(self, u: Any, v: Any, *, level: float = 0.95) -> Estimate:

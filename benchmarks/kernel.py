@@ -27,7 +27,7 @@ from _record import Run, console, options, progress, table, verdict
 from threadpoolctl import threadpool_limits
 
 from isthmus import MDRE, stack
-from isthmus.objective import Objective
+from isthmus.model.objective import Objective
 
 GOAL, GOAL_DIM = 2.0, 160
 

@@ -8,7 +8,7 @@ Every sampler moves in the same whitened coordinates, without the softmax's shif
 same number of warm-up steps, and has all cores. Columns:
 
 sampler, density
-    "nutpie" is what isthmus.bayes.nuts uses, with the fit's own objective. "blackjax" has
+    "nutpie" is what isthmus.uncertainty.nuts uses, with the fit's own objective. "blackjax" has
     its chains in one vectorised program, with the density written once more in JAX, or
     calling the same objective. A sampler that is not installed is left out.
 wall, compile
@@ -37,8 +37,8 @@ import numpy as np
 from _record import Run, console, options, table, verdict
 
 from isthmus import MDRE, problems, stack
-from isthmus.bayes import Posterior, laplace, nuts
-from isthmus.bayes._target import Target
+from isthmus.uncertainty import Posterior, laplace, nuts
+from isthmus.uncertainty.target import Target
 
 PROBLEM = "running-example"
 GRID = np.linspace(-1.5, 1.5, 61)

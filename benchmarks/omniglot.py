@@ -29,8 +29,8 @@ import numpy as np
 import torch
 from _record import Run, console, options, progress, table, verdict
 
-from isthmus.experiments.omniglot import BATCH, EMBEDDING, GROUP, drawings_of
 from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets
+from isthmus.reproduce.omniglot import BATCH, EMBEDDING, GROUP, drawings_of
 from isthmus.separable import PUBLISHED, OmniglotSource, SeparableRatio
 
 GOAL = 0.8

@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from isthmus import experiments
-from isthmus.experiments import _show
+from isthmus import reproduce as experiments
+from isthmus.reproduce import show as _show
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"

@@ -23,7 +23,7 @@ from isthmus.diagnostics import (
     check_effective_size,
     check_normalisation,
 )
-from isthmus.solvers import Solution
+from isthmus.model.solvers import Solution
 
 
 def normals(n_p, n_q, seed, mean_q=1.0, sd_q=1.0):
@@ -156,8 +156,8 @@ class TestCrossFitting:
             assert c.estimator.shape_ == (206, 103)
 
     def test_every_row_is_in_one_fold_and_folds_are_even(self):
-        from isthmus._random import Seeds
         from isthmus.compare import _folds
+        from isthmus.data.seeds import Seeds
 
         fold = _folds(103, 5, Seeds(0))
         assert np.bincount(fold).tolist() == [21, 21, 21, 20, 20]

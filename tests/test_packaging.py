@@ -57,7 +57,7 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 import isthmus
-from isthmus._tables import TableEncoder
+from isthmus.tables.frames import TableEncoder
 
 P, Q = TableEncoder().fit_transform({"x": [1.5], "t": ["a"]}, {"x": [2.5], "t": ["a"]})
 assert Q.tolist() == [[1.0, 2.5]], Q

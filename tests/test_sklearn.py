@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus import MDRE
-from isthmus._estimator import RatioEstimator
 from isthmus.auxiliaries import LinearMixing
 from isthmus.baselines import (
     BDRE,
@@ -26,6 +25,7 @@ from isthmus.baselines import (
     PlugIn,
 )
 from isthmus.critics import MLP
+from isthmus.estimator import RatioEstimator
 
 INSTANCES = {
     "default": MDRE(),

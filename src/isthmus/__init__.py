@@ -7,11 +7,11 @@
 True
 """
 
-from . import auxiliaries, baselines, bayes, critics, functionals, plots, problems
-from ._sample import stack
+from . import auxiliaries, baselines, critics, functionals, plots, problems, uncertainty
 from ._version import __version__
 from .compare import compare
 from .comparison import Comparison
+from .data.validation import stack
 from .diagnostics import Check, two_sample_test
 from .functionals import Estimate
 from .mdre import MDRE
@@ -28,7 +28,6 @@ __all__ = [
     "__version__",
     "auxiliaries",
     "baselines",
-    "bayes",
     "compare",
     "critics",
     "experiments",
@@ -42,6 +41,7 @@ __all__ = [
     "separable",
     "stack",
     "two_sample_test",
+    "uncertainty",
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -10,15 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ._kept import KeptRows
-from ._random import Seeds
-from ._tables import TableEncoder, is_table
-from ._typing import Array, RandomState
-from ._validation import as_two_samples, as_weight, check_number
 from .comparison import Comparison
-from .critics.classifier import is_classifier
-from .functionals.intervals import has_influence
+from .crossfit import cross_fit
+from .data.sample import TwoSamples
+from .data.seeds import Seeds
+from .data.validation import as_two_samples, as_weight, check_number
+from .estimator import own
 from .mdre import MDRE
+from .model.classifier import is_classifier
+from .settings import Call, is_auto
+from .tables.frames import TableEncoder, is_table
+from .typing import RandomState
 
 Progress = Callable[[int, int, str], None]
 
@@ -36,6 +37,7 @@ def compare(
     weight_p: Any = None,
     weight_q: Any = None,
     columns: Any = None,
+    drop: Any = (),
     missing: str = "error",
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -69,6 +71,8 @@ def compare(
         Weights of the rows.
     columns : list of str, optional
         Columns of the frames to use; by default all.
+    drop : list of str, optional
+        Columns of the frames to leave out.
     missing : {"error", "drop", "indicator"}, default "error"
         What to do with missing values in frames: refuse them, leave their rows
         out, or fill in the median and add a 0/1 column that says where.
@@ -93,6 +97,86 @@ def compare(
     >>> c.diagnostics["convergence"].verdict
     'ok'
     """
+    _check_options(estimator, critic, folds, level, columns, n_jobs, progress)
+    call = Call(
+        estimator,
+        critic,
+        folds,
+        level,
+        None if columns is None else tuple(columns),
+        tuple(drop),
+        missing,
+        random_state,
+        weight_p is not None or weight_q is not None,
+    )
+    encoder = None
+    if is_table(p) and is_table(q):
+        encoder = TableEncoder(columns, list(drop), missing=missing)  # type: ignore[arg-type]
+        p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
+    elif columns is not None or call.drop or missing != "error":
+        raise ValueError(
+            "columns, drop and missing apply to frames; received "
+            f"{type(p).__name__} and {type(q).__name__}."
+        )
+    takes_missing = is_classifier(getattr(estimator, "critic", critic))
+    samples = as_two_samples(p, q, weight_p, weight_q, missing=takes_missing)
+    if encoder is None:
+        # A copy: what the caller does to the arrays later is not seen here.
+        samples = samples.map(np.array)
+    return compare_samples(samples, call, encoder, n_jobs=n_jobs, progress=progress)
+
+
+def compare_samples(
+    samples: TwoSamples,
+    call: Call,
+    encoder: TableEncoder | None = None,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Compare two samples that were checked at a door.
+
+    Parameters
+    ----------
+    samples : TwoSamples
+    call : Call
+        What was asked for.
+    encoder : TableEncoder, optional
+        What turned frames into these rows.
+    n_jobs, progress
+        As in :func:`compare`.
+    """
+    folds = call.folds
+    if folds is None:
+        folds = min(10 if samples.least < _FEW_ROWS else 5, max(samples.least // 2, 2))
+    if samples.least < 2 * folds:
+        raise ValueError(
+            f"p and q must have at least two rows for each of {folds} folds; received "
+            f"{len(samples.p)} and {len(samples.q)} rows. Give more rows or fewer folds."
+        )
+    seeds = Seeds(call.random_state)
+    # Names are those of the user's frames; the estimator sees the encoded columns.
+    rows = TwoSamples(samples.p, samples.q)
+    with _Reporter(progress, folds + 1) as report:
+        report("fit to all rows")
+        full = _model(call, seeds)
+        with nullcontext() if encoder is None else encoder.expected():
+            own(full).fit_samples(rows)
+        crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=report)
+        report("")
+    return Comparison(
+        estimator=full,
+        samples=rows,
+        crossfit=crossed,
+        level=call.level,
+        call=call,
+        encoder=encoder,
+    )
+
+
+def _check_options(
+    estimator: Any, critic: Any, folds: Any, level: Any, columns: Any, n_jobs: Any, progress: Any
+) -> None:
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     if folds is not None:
         check_number(folds, "folds", low=2, integer=True)
@@ -100,46 +184,17 @@ def compare(
         check_number(n_jobs, "n_jobs", low=-64, integer=True)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise ValueError(f"progress must be True, False or a function; received {progress!r}.")
-    if estimator is not None and not (isinstance(critic, str) and critic == "auto"):
+    if estimator is not None and not is_auto(critic):
         raise ValueError(
             "critic must be left out where an estimator is given, which has its own; received both."
         )
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names; received the text {columns!r}.")
-    settings = {
-        "estimator": estimator,
-        "folds": folds,
-        "columns": columns,
-        "missing": missing,
-        "random_state": random_state,
-        "weighted": weight_p is not None or weight_q is not None,
-    }
-    encoder = None
-    if is_table(p) and is_table(q):
-        encoder = TableEncoder(columns, missing=missing)  # type: ignore[arg-type]
-        n_p, n_q = _length(p), _length(q)
-        p, q = encoder.fit_transform(p, q)
-        weight_p = _kept(as_weight(weight_p, n_p, "weight_p"), encoder.kept_p_)
-        weight_q = _kept(as_weight(weight_q, n_q, "weight_q"), encoder.kept_q_)
-    elif columns is not None or missing != "error":
-        raise ValueError(
-            "columns and missing apply to frames; received "
-            f"{type(p).__name__} and {type(q).__name__}."
-        )
-    missing_values = is_classifier(getattr(estimator, "critic", critic))
-    rows_p, rows_q, _ = as_two_samples(p, q, missing=missing_values)
-    weight_p = as_weight(weight_p, len(rows_p), "weight_p")
-    weight_q = as_weight(weight_q, len(rows_q), "weight_q")
-    least = min(len(rows_p), len(rows_q))
-    if folds is None:
-        folds = min(10 if least < _FEW_ROWS else 5, max(least // 2, 2))
-    if least < 2 * folds:
-        raise ValueError(
-            f"p and q must have at least two rows for each of {folds} folds; received "
-            f"{len(rows_p)} and {len(rows_q)} rows. Give more rows or fewer folds."
-        )
-    seeds = Seeds(random_state)
-    model = clone(estimator) if estimator is not None else MDRE(critic=critic)
+
+
+def _model(call: Call, seeds: Seeds) -> Any:
+    """The unfitted estimator, with a seed."""
+    model = clone(call.estimator) if call.estimator is not None else MDRE(critic=call.critic)
     for name in ("fit", "log_ratio"):
         if not callable(getattr(model, name, None)):
             raise ValueError(
@@ -148,70 +203,17 @@ def compare(
             )
     if model.get_params(deep=False).get("random_state", 0) is None:
         model.set_params(random_state=int(seeds("fit").integers(2**31)))
-    split_p = _folds(len(rows_p), folds, seeds)
-    split_q = _folds(len(rows_q), folds, seeds)
+    return model
 
-    with _Reporter(progress, folds + 1) as report:
-        report("fit to all rows")
-        full = clone(model)
-        with nullcontext() if encoder is None else encoder.expected():
-            _fit(full, rows_p, rows_q, weight_p, weight_q)
 
-        def run(fold: int) -> tuple[Any, ...]:
-            here_p, here_q = split_p == fold, split_q == fold
-            # The choices of the full fit hold for the folds, which start where it ended.
-            part = clone(model).set_params(**getattr(full, "best_params_", {}))
-            _fit(
-                part,
-                rows_p[~here_p],
-                rows_q[~here_q],
-                None if weight_p is None else weight_p[~here_p],
-                None if weight_q is None else weight_q[~here_q],
-                start=getattr(full, "solution_", None),
-            )
-            accuracy = None
-            if hasattr(part, "class_log_likelihood"):
-                X, y, weight = _stacked(
-                    rows_p[here_p],
-                    rows_q[here_q],
-                    None if weight_p is None else weight_p[here_p],
-                    None if weight_q is None else weight_q[here_q],
-                )
-                accuracy = part.class_log_likelihood(X, y, weight)[1]
-            if has_influence(full):
-                held, every = (part.log_ratio(rows_p[here_p]), part.log_ratio(rows_q[here_q])), None
-            else:
-                # How far the fit moves without a fold is what tells its error.
-                every = part.log_ratio(rows_p), part.log_ratio(rows_q)
-                held = every[0][here_p], every[1][here_q]
-            return *held, accuracy, getattr(part, "solution_", None), every
-
-        results = []
-        with warnings.catch_warnings():
-            # The fit to all rows has said it already; convergence is a check of its own.
-            warnings.simplefilter("ignore")
-            for fold, result in enumerate(_each(run, folds, n_jobs)):
-                report(f"fold {fold + 1} of {folds}")
-                results.append(result)
-        report("")
-    log_ratio_p, log_ratio_q = np.empty(len(rows_p)), np.empty(len(rows_q))
-    for fold, result in enumerate(results):
-        log_ratio_p[split_p == fold], log_ratio_q[split_q == fold] = result[:2]
-    return Comparison(
-        estimator=full,
-        log_ratio_p=log_ratio_p,
-        log_ratio_q=log_ratio_q,
-        weight_p=weight_p,
-        weight_q=weight_q,
-        level=level,
-        encoder=encoder,
-        accuracies=[result[2] for result in results if result[2] is not None],
-        solutions=[result[3] for result in results if result[3] is not None],
-        without_fold=[result[4] for result in results if result[4] is not None],
-        rows=KeptRows.of(rows_p, rows_q, weight_p, weight_q),
-        settings=settings,
-        folds=(split_p, split_q),
-    )
+def _encoded(
+    encoder: TableEncoder, p: Any, q: Any, weight_p: Any, weight_q: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Frames as rows, with the weights of those that were kept."""
+    sizes = [_length(table) for table in (p, q)]
+    weights = as_weight(weight_p, sizes[0], "weight_p"), as_weight(weight_q, sizes[1], "weight_q")
+    p, q = encoder.fit_transform(p, q)
+    return p, q, weights[0][encoder.kept_p_], weights[1][encoder.kept_q_]
 
 
 class _Reporter:
@@ -242,52 +244,7 @@ class _Reporter:
             self.bar.stop()
 
 
-def _folds(n: int, folds: int, seeds: Seeds) -> np.ndarray:
-    """Fold of each row. The two samples share the draw, so that swapping them changes nothing."""
-    return seeds("folds").permutation(np.arange(n) % folds)
-
-
-def _stacked(p: Array, q: Array, weight_p: Array | None, weight_q: Array | None) -> tuple[Any, ...]:
-    X = np.concatenate([p, q])
-    y = np.repeat([1, 0], [len(p), len(q)])
-    if weight_p is None and weight_q is None:
-        return X, y, None
-    one_p = np.ones(len(p)) if weight_p is None else weight_p
-    one_q = np.ones(len(q)) if weight_q is None else weight_q
-    return X, y, np.concatenate([one_p, one_q])
-
-
-def _fit(
-    model: Any,
-    p: Array,
-    q: Array,
-    weight_p: Array | None,
-    weight_q: Array | None,
-    start: Any = None,
-) -> None:
-    X, y, weight = _stacked(p, q, weight_p, weight_q)
-    given = {} if weight is None else {"sample_weight": weight}
-    if start is not None:
-        given["start"] = start
-    model.fit(X, y, **given)
-
-
-def _each(run: Callable[[int], Any], folds: int, n_jobs: int | None) -> Any:
-    """Results of the folds in order, as they come."""
-    if n_jobs is None or n_jobs == 1:
-        return (run(fold) for fold in range(folds))
-    from joblib import Parallel, delayed
-
-    # Threads: the work is in NumPy, which lets go of the interpreter's lock.
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    return parallel(delayed(run)(fold) for fold in range(folds))
-
-
 def _length(table: Any) -> int:
     if isinstance(table, dict):
         return len(next(iter(table.values()), ()))
     return int(getattr(table, "num_rows", None) or len(table))
-
-
-def _kept(weight: Array | None, kept: np.ndarray) -> Array | None:
-    return None if weight is None else weight[kept]

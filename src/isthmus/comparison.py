@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ._kept import KeptRows
-from ._tables import TableEncoder, is_table
-from ._typing import Array, RandomState
-from ._validation import as_rows, check_number, check_option
+from .crossfit import CrossFit
+from .data.kept import KeptRows
+from .data.sample import TwoSamples
+from .data.validation import as_rows, check_number, check_option
 from .diagnostics import Check
-from .diagnostics._diagnose import diagnose, reach
 from .diagnostics.checks import COVERED
-from .diagnostics.columns import kept_rows
+from .diagnostics.diagnose import diagnose, reach
 from .diagnostics.extrapolation import Reach, check_extrapolation
 from .functionals import (
-    Divergence,
     Estimate,
     donsker_varadhan,
     get_divergence,
@@ -30,58 +28,74 @@ from .functionals import (
     kl_lower_bound,
     nwj,
 )
-from .functionals.intervals import (
-    choice_std_error,
-    delta_std_error,
-    has_influence,
-    jackknife_std_error,
-    linearised,
-)
+from .mdre import Training
+from .model.classes import ClassModel
+from .model.objective import Point
+from .model.rows import ClassRows
+from .settings import Call
+from .tables.frames import TableEncoder, is_table
+from .typing import Array, RandomState
+from .uncertainty.delta import divergence_std_error
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
     """What :func:`compare` found out about two samples.
+
+    Nothing that is asked of it changes it: it is its attributes, and so is its pickle.
 
     Attributes
     ----------
     estimator : estimator
         The model fitted to all rows.
-    log_ratio_p, log_ratio_q : ndarray of shape (n_p,) and (n_q,)
-        Cross-fitted log p/q at the rows of the two samples.
+    samples : TwoSamples
+        The rows that were compared, with their weights.
+    crossfit : CrossFit
+        What the folds gave.
     level : float
         Level of the intervals.
-    feature_names : list of str or None
-        Names of the columns after encoding, where frames were given.
+    call : Call
+        What was asked for, from which the code that repeats it is written.
+    encoder : TableEncoder or None
+        What turned frames into rows.
     """
 
-    def __init__(
-        self,
-        *,
-        estimator: Any,
-        log_ratio_p: Array,
-        log_ratio_q: Array,
-        weight_p: Array | None,
-        weight_q: Array | None,
-        level: float,
-        encoder: TableEncoder | None,
-        accuracies: list[Array],
-        solutions: list[Any],
-        without_fold: list[Any],
-        rows: KeptRows | None = None,
-        settings: Mapping[str, Any] | None = None,
-        folds: tuple[Any, Any] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.log_ratio_p, self.log_ratio_q = log_ratio_p, log_ratio_q
-        self.weight_p, self.weight_q = weight_p, weight_q
-        self.level = level
-        self.feature_names = None if encoder is None else list(encoder.feature_names_)
-        self._encoder = encoder
-        self._accuracies = accuracies
-        self._solutions = solutions
-        self._without_fold = without_fold
-        self._rows, self._settings = rows, dict(settings or {})
-        self._folds = folds or (None, None)
+    estimator: Any
+    samples: TwoSamples
+    crossfit: CrossFit
+    level: float
+    call: Call
+    encoder: TableEncoder | None = None
+
+    @property
+    def log_ratio_p(self) -> Array:
+        """Cross-fitted log p/q at the rows of p, shape (n_p,)."""
+        return self.crossfit.log_ratio_p
+
+    @property
+    def log_ratio_q(self) -> Array:
+        """Cross-fitted log p/q at the rows of q, shape (n_q,)."""
+        return self.crossfit.log_ratio_q
+
+    @property
+    def weight_p(self) -> Array:
+        """Weights of the rows of p, shape (n_p,)."""
+        return self.samples.p.weight
+
+    @property
+    def weight_q(self) -> Array:
+        """Weights of the rows of q, shape (n_q,)."""
+        return self.samples.q.weight
+
+    @property
+    def ratios(self) -> tuple[Array, Array, Array, Array]:
+        """Log-ratios at the rows of p and of q, and their weights: what functionals take."""
+        return self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the columns after encoding, where frames were given."""
+        return None if self.encoder is None else list(self.encoder.feature_names_)
 
     def log_ratio(
         self, x: Any, numerator: str = "p", denominator: str = "q", *, return_std: bool = False
@@ -103,9 +117,12 @@ class Comparison:
         log_ratio, std : ndarrays of shape (n,)
             Or the log-ratio alone.
         """
-        x = self._encode(x)
+        x = self.encode(x)
         if return_std:
-            std = self._uncertainty.log_ratio(x, True, numerator, denominator)[1]
+            from .uncertainty import sampling_uncertainty
+
+            draws = sampling_uncertainty(self.estimator)
+            std = draws.log_ratio(x, True, numerator, denominator)[1]
             return self.log_ratio(x, numerator, denominator), std
         if (numerator, denominator) == ("p", "q"):
             return np.asarray(self.estimator.log_ratio(x))
@@ -154,7 +171,7 @@ class Comparison:
             How the interval is made. "delta" adds up what each row did, as if the
             divergence were linear in the log-ratios; with other than normal anchors it
             is a jackknife over the folds. "laplace" and "nuts" draw the critic's parameters,
-            "bootstrap" draws the rows and fits again; see :func:`isthmus.bayes.intervals.interval`.
+            "bootstrap" draws the rows and fits again; see :mod:`isthmus.uncertainty`.
         random_state : int, Generator, RandomState or None
             Seeds the draws of all but "delta"; fixed, so that the answer is the same
             when asked for again.
@@ -171,13 +188,24 @@ class Comparison:
         check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
         check_option(interval, "interval", ["delta", "laplace", "nuts", "bootstrap"])
         if interval != "delta":
-            from .bayes.intervals import interval as by_draws
+            from .uncertainty.intervals import interval as by_draws
 
-            return by_draws(self, spec, interval, level=level, random_state=random_state, **how)
+            return by_draws(
+                self.estimator,
+                self.ratios,
+                spec,
+                interval,
+                level=level,
+                random_state=random_state,
+                **how,
+            )
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
         divergence = get_divergence(spec)
-        value, error = self._value_and_error(divergence, level)
+        value = float(divergence.value(*self.ratios))
+        error = divergence_std_error(
+            divergence, self.ratios, self.crossfit.without, self.estimator, self._point, level
+        )
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
         )
@@ -208,9 +236,7 @@ class Comparison:
                 "q has no rows where p has most of its mass, so that this number is not a bound.",
                 stacklevel=2,
             )
-        return float(
-            functions[kind](self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
-        )
+        return float(functions[kind](*self.ratios))
 
     def kl_lower_bound(self, level: float | None = None, method: str = "normal") -> Estimate:
         """KL(p‖q) is at least ``low``, with probability ``level``, whatever the model.
@@ -229,9 +255,8 @@ class Comparison:
             ``low`` is the bound and ``high`` is infinite.
         """
         level = self.level if level is None else level
-        arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
-        fold_p, fold_q = self._folds
-        return kl_lower_bound(*arguments, level=level, method=method, fold_p=fold_p, fold_q=fold_q)
+        folds = {"fold_p": self.crossfit.fold_p, "fold_q": self.crossfit.fold_q}
+        return kl_lower_bound(*self.ratios, level=level, method=method, **folds)
 
     @cached_property
     def diagnostics(self) -> MappingProxyType[str, Check]:
@@ -252,14 +277,14 @@ class Comparison:
             Its value is the share of rows that lie outside; ``details["outside"]`` has their
             places. See :class:`isthmus.diagnostics.extrapolation.Neighbourhood`.
         """
-        kept = kept_rows(self)
-        rows = as_rows(self._encode(x), "x", missing=True)
+        kept = self.kept
+        rows = as_rows(self.encode(x), "x", missing=True)
         if rows.shape[1] != kept.p.shape[1]:
             raise ValueError(
                 f"x must have the {kept.p.shape[1]} columns of the samples; received "
                 f"{rows.shape[1]}."
             )
-        return check_extrapolation(self._union.score(rows))
+        return check_extrapolation(Reach(kept).score(rows))
 
     @property
     def trusted(self) -> bool:
@@ -283,55 +308,35 @@ class Comparison:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        # A read-only view cannot be pickled, and the checks are quickly made again.
-        state.pop("diagnostics", None)
-        state.pop("_point", None)
-        state.pop("_uncertainty", None)
-        state.pop("_union", None)
-        return state
+        # What was worked out from the attributes is worked out again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
-    def _union(self) -> Reach:
-        return Reach(kept_rows(self))
+    def kept(self) -> KeptRows:
+        """Some rows of each sample, for pictures, columns and checks."""
+        return KeptRows.of(self.samples)
 
     @cached_property
-    def _point(self) -> Any:
-        model = self.estimator
-        if not hasattr(model, "objective_"):
+    def class_rows(self) -> ClassRows | None:
+        """Rows of every class of the fit to all rows, where it has coordinates of its own."""
+        model = getattr(self.estimator, "model_", None)
+        if not isinstance(model, ClassModel):
             return None
-        # Critics that stay at their anchors have no parameters; their curvature is the penalty's.
-        theta = model.solution_.theta
-        return model.objective_.at(theta if len(theta) else np.zeros(model.critic_.n_parameters))
+        training: Training = self.estimator.training_
+        return training.rows(model)
 
     @cached_property
-    def _uncertainty(self) -> Any:
-        """Draws of log-ratios with the covariance over samples."""
-        from .bayes import bootstrap, laplace
+    def _point(self) -> Point | None:
+        """The objective at its minimum, where influences are known in closed form."""
+        if self.crossfit.without or self.class_rows is None:
+            return None
+        objective = self.estimator.objective_over(self.class_rows)
+        # Critics that stay at their anchors have no parameters; their curvature is the penalty's.
+        theta = self.estimator.solution_.theta
+        return Point(objective, theta if len(theta) else np.zeros(objective.n_parameters))
 
-        if has_influence(self.estimator):
-            return laplace(self.estimator, covariance="sandwich", random_state=0)
-        return bootstrap(self.estimator, replicates=50, random_state=0)
-
-    def _value_and_error(self, divergence: Divergence, level: float) -> tuple[float, float]:
-        arguments = (self.log_ratio_p, self.log_ratio_q, self.weight_p, self.weight_q)
-        value = float(divergence.value(*arguments))
-        if not np.isfinite(value):
-            return value, np.inf
-        linear, keep = linearised(divergence, *arguments)
-        point = None if self._without_fold else self._point
-        anchored = bool(getattr(self.estimator, "anchors_", []))
-        error = delta_std_error(linear, keep[0], keep[1], point, anchored)
-        if self._without_fold:
-            moved = [
-                float(divergence.value(p, q, self.weight_p, self.weight_q))
-                for p, q in self._without_fold
-            ]
-            error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
-        error = float(np.hypot(error, choice_std_error(divergence, self.estimator)))
-        return value, error if np.isfinite(error) else np.inf
-
-    def _encode(self, x: Any) -> Any:
-        if self._encoder is not None and is_table(x):
-            return self._encoder.transform(x)
+    def encode(self, x: Any) -> Any:
+        """A frame as the rows that the estimator sees; anything else as it is."""
+        if self.encoder is not None and is_table(x):
+            return self.encoder.transform(x)
         return x

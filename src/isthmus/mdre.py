@@ -15,25 +15,57 @@ pair of classes.
 
 from __future__ import annotations
 
-from functools import cached_property
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from ._classes import ClassEstimator
-from ._estimator import TwoSamples, chunks
-from ._parts import SOLVERS, check_parameters, parts_of, report_step, warn_unless_converged
-from ._sample import LabelledSample
-from ._setup import Setup
-from ._typing import Array, RandomState
-from .critics.classifier import ClassifierSetup, is_classifier
+from .critics.resolve import critic_parts
+from .data.sample import TwoSamples
+from .data.seeds import Seeds
+from .estimator import ClassEstimator, fitted
+from .maps.coordinates import Coordinates
 from .maps.shared import check_kinds
-from .objective import Objective
+from .model.checks import check_settings, check_verbose
+from .model.classes import ClassModel
+from .model.classifier import fit_classifier, is_classifier
+from .model.objective import Objective
+from .model.rows import ClassRows, again, prepare
+from .model.solvers import SOLVERS, Solution
 from .selection import choose
-from .solvers import Solution
+from .settings import Settings, is_auto
+from .typing import BoundCritic, Critic, LinearCritic, RandomState
 
 # An infinite penalty, for the curvature of an objective: critics stay at their anchors.
 _FIRM = 1e12
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a fit was made of, for what needs its rows afterwards: uncertainties and checks.
+
+    Attributes
+    ----------
+    samples : TwoSamples
+        The rows, as they were given.
+    settings : Settings
+        With every "auto" replaced.
+    critic : Critic
+        The convex critic, not tied to any rows.
+    seeds : Seeds
+        They make the same draws again.
+    """
+
+    samples: TwoSamples
+    settings: Settings
+    critic: Critic
+    seeds: Seeds
+
+    def rows(self, model: ClassModel) -> ClassRows:
+        """Rows of every class, those of the auxiliaries drawn as in the fit."""
+        return again(self.samples, model.offsets, self.settings, self.critic, self.seeds)
 
 
 class MDRE(ClassEstimator):
@@ -97,6 +129,8 @@ class MDRE(ClassEstimator):
 
     Attributes
     ----------
+    model_ : CriticModel
+        The fitted model: ``critics(X)``, ``log_ratio(X, "p", "m1")`` and no rows.
     class_names_ : list of str
         "p", "q", "m1", ..., "mK": the columns of :meth:`predict_proba`.
     classes_ : ndarray of shape (2,)
@@ -115,8 +149,10 @@ class MDRE(ClassEstimator):
         Number of solver steps, and of steps of the network's training.
     network_ : NetworkFit or None
         The neural part of the critic: ``module``, and ``report`` of its training.
+    training_ : Training
+        The samples and settings of the fit, for uncertainties.
     objective_ : Objective
-        The objective over the labelled sample, for uncertainties.
+        The objective over the rows of the fit, made anew each time it is asked for.
     map_ : Coordinates
         The shared coordinates: column maps, then an affine map.
     l2_ : float
@@ -138,6 +174,8 @@ class MDRE(ClassEstimator):
     >>> mdre.log_ratio([[-1.0], [1.0]]).round(-1)  # truth: 50.7 and -199.3
     array([  50., -200.])
     """
+
+    takes_start = True
 
     def __init__(
         self,
@@ -220,125 +258,143 @@ class MDRE(ClassEstimator):
         -------
         self
         """
-        return self._fit_aside(X, y, sample_weight, start=start)
+        self.check_parameters()
+        samples, classes = self._read(X, y, sample_weight)
+        self.fit_samples(samples, start=start)
+        self.classes_ = classes
+        return self
 
-    def _check_parameters(self) -> None:
-        check_parameters(self, neural=True)
+    def check_parameters(self) -> None:
+        """Refuse parameters that do not fit, before the data are looked at."""
+        check_settings(Settings.of(self), neural=True)
+        check_verbose(self.verbose)
 
     @property
-    def _takes_missing(self) -> bool:
+    def takes_missing(self) -> bool:
+        """Whether rows may hold NaN: a classifier decides for itself."""
         return is_classifier(self.critic)
 
-    def _fit_samples(self, samples: TwoSamples, start: Solution | None = None) -> None:
-        p, q, weights = samples.p, samples.q, samples.weights
-        seeds, names = samples.seeds, samples.names
-        check_kinds(self.maps, p.shape[1], "maps")
+    def learn(self, samples: TwoSamples, seeds: Seeds, start: Solution | None = None) -> None:
+        """The algorithm, on two samples that are checked."""
+        check_kinds(self.maps, samples.n_columns, "maps")
 
         # 1. What is left to be chosen, by held-out likelihood.
-        given = self.get_params(deep=False)
-        self.best_params_, self.selection_ = choose(given, p, q, weights, seeds, names)
-        settings = {**given, **self.best_params_}
-        network, critic = parts_of(settings["critic"])
-        self.network_: Any = None
+        settings, self.selection_ = choose(Settings.of(self), samples, seeds)
+        self.best_params_ = settings.chosen
+        network, critic = critic_parts(settings.critic)
         if is_classifier(critic):
-            self._setup: Any = ClassifierSetup(critic, p, q, weights, settings, seeds, names)
-            self.auxiliaries_, self.class_names_ = self._setup.auxiliaries, self._setup.class_names
-            self.log_prior_ = np.log(self._setup.prior)
+            self.model_, self.auxiliaries_ = fit_classifier(critic, samples, settings, seeds)
             return
 
         # 2. Coordinates, anchors, auxiliaries: rows of every class with all that is known of them.
-        setup = Setup(
-            p,
-            q,
-            weights,
-            settings,
-            kind=critic.coordinates,
-            covariance=critic.covariance,
-            seeds=seeds,
-            names=names,
-        )
-        self._setup = setup
-        self.map_, self.anchors_ = setup.where, setup.anchors
-        self.auxiliaries_, self.class_names_ = setup.auxiliaries, setup.class_names
-        self.log_prior_ = np.log(setup.prior)
+        rows = prepare(samples, settings, critic, seeds)
+        self.auxiliaries_ = list(rows.offsets.auxiliaries)
 
         # 3. The critic of the learned classes, the objective, and its minimum.
-        self._critic, self._seeds = critic, seeds
-        self.l2_ = settings["l2"]
-        if self.l2_ == "auto":
-            # A rule, where no rows were held out: a residual of about one nat.
-            self.l2_ = float(self.critic_.n_features) if self.anchors_ else 1.0
-        if np.isinf(self.l2_):
-            self.solution_ = Solution(np.zeros(0), "converged", 0, 0.0, np.nan)
-        else:
-            theta = np.zeros(self.critic_.n_parameters)
-            if start is not None and len(start.theta) == len(theta):
-                theta = start.theta
-            elif not self.anchors_:
-                theta = self.critic_.normal_start()
-            self.solution_ = SOLVERS[self.solver](
-                self.objective_,
-                theta,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                callback=report_step if self.verbose else None,
-            )
-            self._raw = self.critic_.expand(self.solution_.theta)
+        bound, self.l2_, self.solution_ = self._solve(rows, critic, settings, start)
         self.n_iter_ = self.solution_.iterations
-        warn_unless_converged(self.solution_, self.tol, stacklevel=4)
+        known = rows.offsets.without_rows()
+        model = ClassModel(known, np.log(rows.prior), bound, self.solution_.theta)
+        if not self.solution_.converged:
+            _warn_of(self.solution_, self.tol)
 
         # 4. A network, for what is left over.
         if network is not None:
             from .neural.critic import fit_network
 
-            self.network_ = fit_network(
+            added = fit_network(
                 network,
-                setup,
-                self._offset,
+                rows,
+                model.convex,
                 seeds,
-                plain=not self.anchors_ and np.isinf(self.l2_),
+                plain=not known.anchors and bound is None,
                 verbose=self.verbose,
             )
-            self.n_iter_ += self.network_.report.steps
-            # It says nothing of the network, and posteriors would take it for the whole.
-            self.__dict__.pop("objective_", None)
+            self.n_iter_ += added.report.steps
+            model = ClassModel(known, model.log_prior, bound, model.theta, added)
+        self.model_ = model
+        self.training_ = Training(samples, settings, critic, seeds)
 
-    @cached_property
-    def critic_(self) -> Any:
-        """The critic, tied to the classes."""
-        if not isinstance(getattr(self, "_setup", None), Setup):
-            raise AttributeError("critic_ is there after a fit, unless the critic is a classifier.")
-        return self._setup.bind(self._critic, self._seeds)
+    def _solve(
+        self, rows: ClassRows, critic: Critic, settings: Settings, start: Solution | None
+    ) -> tuple[BoundCritic | None, float, Solution]:
+        """The critic, tied to the classes, the penalty and the minimum."""
+        anchored, l2 = bool(rows.offsets.anchors), settings.l2
+        if not is_auto(l2) and np.isinf(l2):
+            return None, l2, Solution(np.zeros(0), "converged", 0, 0.0, np.nan)
+        bound = rows.bind(critic)
+        if is_auto(l2):
+            # A rule, where no rows were held out: a residual of about one nat.
+            l2 = float(bound.n_features) if anchored else 1.0
+        theta = np.zeros(bound.n_parameters)
+        if start is not None and len(start.theta) == len(theta):
+            theta = start.theta
+        elif not anchored:
+            theta = bound.normal_start()
+        solution = SOLVERS[settings.solver](
+            Objective(bound, rows.blocks, l2),
+            theta,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            callback=_report_step if self.verbose else None,
+        )
+        return bound, l2, solution
 
     @property
-    def _labelled(self) -> LabelledSample | None:
-        """The labelled sample, unless the critic is a classifier."""
-        setup = getattr(self, "_setup", None)
-        return setup.sample if isinstance(setup, Setup) else None
+    def map_(self) -> Coordinates:
+        """The shared coordinates."""
+        return self._own_model().offsets.where
 
-    @cached_property
+    @property
+    def anchors_(self) -> list[Any]:
+        """Fitted anchors of the learned classes."""
+        return list(self._own_model().offsets.anchors)
+
+    @property
+    def network_(self) -> Any:
+        """The neural part of the critic, or None."""
+        model = fitted(self)
+        return model.network if isinstance(model, ClassModel) else None
+
+    @property
+    def critic_(self) -> LinearCritic:
+        """The critic, tied to the classes; also where the penalty keeps it at zero."""
+        model = self._own_model()
+        if model.critic is not None:
+            return model.critic
+        return self.training_.rows(model).bind(self.training_.critic)
+
+    @property
     def objective_(self) -> Objective:
-        """The objective over the labelled sample, where all that is learned is convex."""
-        if self.network_ is not None:
+        """The objective over the rows of the fit, where all that is learned is convex."""
+        return self.objective_over(self.training_.rows(self._own_model()))
+
+    def objective_over(self, rows: ClassRows) -> Objective:
+        """The objective over rows of every class; see :meth:`Training.rows`."""
+        model = self._own_model()
+        if model.network is not None:
+            # It says nothing of the network, and posteriors would take it for the whole.
             raise AttributeError("objective_ is there unless the critic is a network.")
-        return Objective(self.critic_, self._setup.sample, min(self.l2_, _FIRM))
+        critic = rows.bind(self.training_.critic) if model.critic is None else model.critic
+        return Objective(critic, rows.blocks, min(self.l2_, _FIRM))
 
-    def _critics(self, X: Any) -> Array:
-        rows = self._rows(X)
-        if isinstance(self._setup, ClassifierSetup):
-            return self._setup.critics(rows)
-        out = np.empty((len(rows), len(self.class_names_)))
-        for part in chunks(len(rows)):
-            Z = self.map_(rows[part])
-            h = self._offset(rows[part], Z)
-            if self.network_ is not None:
-                h[:, self._setup.learned] += self.network_.values(rows[part], Z)
-            out[part] = h - self._setup.bias
-        return out
+    def _own_model(self) -> ClassModel:
+        model = fitted(self)
+        if not isinstance(model, ClassModel):
+            raise AttributeError("The critic is a classifier, which has no such part.")
+        return model
 
-    def _offset(self, rows: Array, Z: Array) -> Array:
-        """Anchors, known densities and the convex critic, shape (n, K + 2)."""
-        h: Array = self._setup.offset(rows, Z)
-        if np.isfinite(self.l2_):
-            h[:, self._setup.learned] += self.critic_.values(self._raw, Z)
-        return h
+
+def _warn_of(solution: Solution, tol: float) -> None:
+    """Say how a solver ended that did not reach its tolerance."""
+    warnings.warn(
+        f"MDRE did not converge in {solution.iterations} steps (gradient "
+        f"{solution.gradient_norm:.1e}, tol {tol:.1e}): {solution.status}.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def _report_step(iteration: int, norm: float) -> None:
+    """Print a line for a step of a solver."""
+    print(f"MDRE step {iteration:3d}   gradient {norm:.2e}")

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._affine import shares
-from .._typing import Array
+from ..data.holdout import MOST_GAIN, paired_gain
+from ..data.sample import Sample
+from ..maps.surroundings import Surroundings
+from ..typing import Array
 from .copula import CopulaAnchor
+from .fit import fit_anchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
-from .surroundings import Surroundings
 from .truncated import TruncatedAnchor
 
 _ROWS = 20_000
@@ -24,10 +26,7 @@ _SIZES = (2, 3, 4, 6, 8, 12, 16)
 _MISSES, _FEW_COLUMNS = 2, 12
 _ROWS_PER_PARAMETER = 5
 _MANY_COLUMNS = 60
-_MOST_GAIN, _MOST_EACH = 10.0, 3.0
-_ERRORS = 3.0
-# Over all held-out rows, in nats: less is no evidence, however regular it is.
-_LEAST_GAIN = 3.0
+_MOST_EACH = 3.0
 
 
 class AutoAnchor(BaseEstimator):
@@ -61,14 +60,13 @@ class AutoAnchor(BaseEstimator):
         surroundings: Surroundings | None = None,
     ) -> AutoAnchor:
         """Choose a family and fit it to the rows of X."""
-        from . import fit_anchor
-
         order = np.random.default_rng(0).permutation(len(X))[:_ROWS]
         cut = len(order) // 4
         held, rows = order[:cut], order[cut:]
-        weight = None if sample_weight is None else sample_weight[rows]
-        held_rows, train_rows = X[held], X[rows]
-        share = shares(held_rows, None if sample_weight is None else sample_weight[held])
+        sample = Sample.of(X, sample_weight)
+        train, held_rows = sample.take(rows), X[held]
+        train_rows = train.rows
+        share = sample.take(held).share
         self.scores_: dict[str, float] = {}
         self.rivals_: list[Any] = []
         best: dict[str, Any] = {}
@@ -78,7 +76,7 @@ class AutoAnchor(BaseEstimator):
             if misses.get(kind, 0) >= patience:
                 continue
             try:
-                fit_anchor(candidate, train_rows, weight, surroundings)
+                fit_anchor(candidate, train, surroundings)
             except np.linalg.LinAlgError:
                 # Rows on a plane, or few: what cannot be fitted is not chosen.
                 continue
@@ -89,7 +87,7 @@ class AutoAnchor(BaseEstimator):
             if own is None or (kind != "student-t" and found.beats(own, share)):
                 best[kind], misses[kind] = found, 0
             elif kind == "student-t":
-                evidence = _evidence(candidate, own.anchor, train_rows, weight)
+                evidence = _evidence(candidate, own.anchor, train)
                 schwarz = np.log(len(train_rows))
                 # Across a chasm the two are worlds apart: the criterion is to be met twice over.
                 if evidence > 2.0 * schwarz:
@@ -103,7 +101,7 @@ class AutoAnchor(BaseEstimator):
             if found.beats(winner, share):
                 winner = found
         self.choice_ = winner.name
-        self.anchor_ = fit_anchor(clone(winner.anchor), X, sample_weight, surroundings)
+        self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
         return self
 
     def score_samples(self, X: Array) -> Array:
@@ -160,16 +158,14 @@ class _Found:
     anchor: Any
     density: Array
 
-    def beats(self, other: _Found, share: Array, errors: float = _ERRORS) -> bool:
+    def beats(self, other: _Found, share: Array) -> bool:
         """Whether it gives these rows a higher density than another does, beyond doubt."""
         # One far outlier may cost a normal density a million nats; it counts as one row.
-        gain = np.clip(self.density - other.density, -_MOST_GAIN, _MOST_GAIN)
-        mean = float(share @ gain)
-        error = float(np.sqrt((share**2 * (gain - mean) ** 2).sum()))
-        return mean > max(errors * error, _LEAST_GAIN / len(gain))
+        gain = paired_gain([self.density], [other.density], [share], most=MOST_GAIN)
+        return gain.proven(len(share))
 
 
-def _evidence(student: Any, normal: Any, X: Array, weight: Array | None) -> float:
+def _evidence(student: Any, normal: Any, sample: Sample) -> float:
     """Twice the gain in log-likelihood by one parameter more, over the rows of the fits.
 
     Above the logarithm of the number of rows, Schwarz's criterion prefers the Student-t. One
@@ -178,10 +174,10 @@ def _evidence(student: Any, normal: Any, X: Array, weight: Array | None) -> floa
     taken as they were fitted: with its noise taken out, neither is the likeliest of its family, and
     in many columns that would decide it.
     """
+    X = sample.rows
     fits = [replace(one.component_, rows=np.inf).log_density(X) for one in (student, normal)]
     gain = np.clip(fits[0] - fits[1], -_MOST_EACH, _MOST_EACH)
-    share = shares(X, weight)
-    return float(2.0 * len(X) * (share @ gain))
+    return float(2.0 * len(X) * (sample.share @ gain))
 
 
 def _edges(x: Array, surroundings: Surroundings | None) -> list[str]:
@@ -206,7 +202,7 @@ def _promising(mixture: Any, X: Array, held: Array, surroundings: Any) -> bool:
         two = clone(mixture).fit(X[:few], surroundings=surroundings).score_samples(held)
     except np.linalg.LinAlgError:
         return False
-    return bool(np.clip(two - one, -_MOST_GAIN, _MOST_GAIN).mean() > 0)
+    return bool(np.clip(two - one, -MOST_GAIN, MOST_GAIN).mean() > 0)
 
 
 def _round(X: Array) -> bool:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_option
+from ..data.validation import check_option
 from ..maps import QuantileMap
+from ..maps.surroundings import Surroundings
+from ..typing import Array
 from .elliptical import Component, OneComponent
 from .gaussian import GaussianAnchor
-from .surroundings import Surroundings
 
 _ROWS = 10_000
 

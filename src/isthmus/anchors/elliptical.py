@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 from sklearn.base import BaseEstimator
 
-from .._typing import Array
+from ..typing import Array
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._affine import clipped, moments, represented
-from .._typing import Array
+from ..data.moments import clipped, moments
+from ..data.sample import Sample
+from ..typing import Array
 from .elliptical import Component, OneComponent, can_correct
 
 # Anchors are fitted in coordinates in which the pooled sample has unit variance.
@@ -44,15 +45,17 @@ class GaussianAnchor(OneComponent):
     True
     """
 
+    influence = True
+    """What every row did to the fit is known in closed form."""
+
     def __init__(self, covariance: str = "full") -> None:
         self.covariance = covariance
 
     def fit(self, X: Array, sample_weight: Array | None = None) -> GaussianAnchor:
         """Fit location and covariance to the rows of X."""
-        X = clipped(X, sample_weight)
-        d = X.shape[1]
-        mean, covariance = moments(X, sample_weight)
-        size = len(X) if sample_weight is None else represented(sample_weight)
+        sample = clipped(Sample.of(X, sample_weight))
+        X, size, d = sample.rows, sample.size, X.shape[1]
+        mean, covariance = moments(sample)
         diagonal = self.covariance == "diagonal"
         corrected = not diagonal and can_correct(size, d)
         root, whitening, self.shrinkage_ = shrunk_roots(

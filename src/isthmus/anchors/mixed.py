@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
+from ..typing import Array
 from .elliptical import Component
 from .gaussian import GaussianAnchor, shrunk_roots
 from .mixture import MixtureAnchor

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._affine import clipped, represented
-from .._typing import Array
-from .._validation import check_number, check_option
+from ..data.moments import clipped
+from ..data.sample import Sample
+from ..data.validation import check_number, check_option
+from ..maps.surroundings import Surroundings
+from ..typing import Array
 from .elliptical import Component, can_correct, mixture_log_density
 from .gaussian import shrunk_roots
-from .surroundings import Surroundings
 
 _ROWS = 20_000
 
@@ -54,8 +55,9 @@ class MixtureAnchor(BaseEstimator):
         """Fit the mixture to the rows of X."""
         check_number(self.n_components, "n_components", low=1, integer=True)
         check_option(self.covariance, "covariance", ["full", "shared", "line"])
-        size = float(len(X) if sample_weight is None else represented(sample_weight))
-        X = _evenly(clipped(X, sample_weight), sample_weight)
+        sample = Sample.of(X, sample_weight)
+        size = float(sample.size)
+        X = _evenly(clipped(sample))
         # Into the columns of the data, in units of this class.
         forward = np.eye(X.shape[1])
         if surroundings is not None and surroundings.columns is not None:
@@ -147,9 +149,10 @@ def _kurtosis(x: Array) -> float:
     return float(np.mean(z**4))
 
 
-def _evenly(X: Array, weight: Array | None) -> Array:
+def _evenly(sample: Sample) -> Array:
     """At most so many rows, in proportion to their weights, without a random draw."""
-    if weight is None:
+    X, weight = sample.rows, sample.weight
+    if not sample.weighted:
         return X[:: -(-len(X) // _ROWS)]
     cumulative = np.cumsum(weight)
     levels = (np.arange(min(len(X), _ROWS)) + 0.5) / min(len(X), _ROWS) * cumulative[-1]

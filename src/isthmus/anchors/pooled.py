@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._affine import clipped
-from .._typing import Array
+from ..data.moments import clipped
+from ..data.sample import Sample
+from ..typing import Array
 from .elliptical import OneComponent
 
 
@@ -51,6 +51,7 @@ class Moved(OneComponent):
         self.component_ = replace(anchor.component_, mean=anchor.component_.mean + by)
 
 
-def centre(Z: Array, weight: Array | None) -> Array:
+def centre(sample: Sample) -> Array:
     """Mean of the rows, with far outliers pulled in."""
-    return np.asarray(np.average(clipped(Z, weight), axis=0, weights=weight))
+    sample = clipped(sample)
+    return sample.mean(sample.rows)

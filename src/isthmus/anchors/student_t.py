@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._affine import clipped, moments, represented, shares
-from .._typing import Array
+from ..data.moments import clipped, moments
+from ..data.sample import Sample
+from ..typing import Array
 from .elliptical import Component, OneComponent, can_correct, elliptical_log_density
 from .gaussian import shrunk_roots
 
@@ -42,11 +43,11 @@ class StudentTAnchor(OneComponent):
     def fit(self, X: Array, sample_weight: Array | None = None) -> StudentTAnchor:
         """Fit location, scale matrix and degrees of freedom to the rows of X."""
         n, d = X.shape
-        size: float = n if sample_weight is None else represented(sample_weight)
+        sample = Sample.of(X, sample_weight)
+        size, share = sample.size, sample.share
         corrected = can_correct(size, d)
-        share = shares(X, sample_weight)
         distinct = len(np.unique(X, axis=0)) if n <= 10 * d else n
-        mean, covariance = moments(clipped(X, sample_weight), sample_weight)
+        mean, covariance = moments(clipped(sample))
         last = -np.inf
         for _ in range(_MAX_STEPS):
             root, whitening, _ = shrunk_roots(covariance, np.inf if corrected else size, distinct)

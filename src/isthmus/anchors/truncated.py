@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 from scipy.special import log_ndtr, logsumexp
 from sklearn.base import BaseEstimator
 
-from .._affine import represented, shares
-from .._typing import Array
-from .._validation import check_option
+from ..data.sample import Sample
+from ..data.validation import check_option
+from ..typing import Array
 from .elliptical import Component
 from .gaussian import GaussianAnchor
 
@@ -46,8 +46,8 @@ class TruncatedAnchor(BaseEstimator):
     def fit(self, X: Array, sample_weight: Array | None = None) -> TruncatedAnchor:
         """Fit edges and quadratic to the rows of X, shape (n, 1)."""
         check_option(self.edges, "edges", ["below", "above", "both"])
-        size = len(X) if sample_weight is None else represented(sample_weight)
-        share = shares(X, sample_weight)
+        sample = Sample.of(X, sample_weight)
+        size, share = sample.size, sample.share
         x = X[:, 0]
         self.centre_ = float(share @ x)
         self.scale_ = float(np.sqrt(share @ (x - self.centre_) ** 2)) or 1.0

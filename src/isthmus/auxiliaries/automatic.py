@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._typing import Array, Auxiliary
-from .._validation import column_names, select_columns
+from ..data.sample import TwoSamples
+from ..data.validation import column_names, select_columns
+from ..typing import Auxiliary
 from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing, Samples
 from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
@@ -86,15 +87,12 @@ def resolve_auxiliaries(
     )
 
 
-def fit_auxiliary(
-    auxiliary: Any, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None
-) -> Any:
+def fit_auxiliary(auxiliary: Any, samples: TwoSamples) -> Any:
     """Fit an auxiliary, with the weights where its ``fit`` takes them."""
-    if weight_p is not None and "weight_p" in inspect.signature(auxiliary.fit).parameters:
-        auxiliary.fit(p, q, weight_p=weight_p, weight_q=weight_q)
-    else:
-        auxiliary.fit(p, q)
-    return auxiliary
+    p, q = samples
+    if samples.weighted and "weight_p" in inspect.signature(auxiliary.fit).parameters:
+        return auxiliary.fit(p.rows, q.rows, weight_p=p.weight, weight_q=q.weight)
+    return auxiliary.fit(p.rows, q.rows)
 
 
 def is_known(auxiliary: Any) -> bool:

@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._affine import clipped
-from .._coordinates import Coordinates, fit_coordinates
-from .._typing import Array
-from .._validation import check_number
-from ..anchors import Component, anchor_pair, fit_anchor, mixture_log_density, resolve_anchor
+from ..anchors import (
+    Component,
+    fit_anchors,
+    mixture_log_density,
+)
 from ..anchors.elliptical import elliptical_log_density
-from ._discrete import ValueTable, few_values
+from ..data.moments import clipped
+from ..data.sample import Sample, TwoSamples
+from ..data.validation import check_number
+from ..maps.coordinates import Coordinates, fit_coordinates
+from ..typing import Array
+from .discrete import ValueTable, few_values
 
 _DF_GRID = np.array([3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0])
 _LEAST_DF, _MOST_DF = 1.0, 50.0
@@ -63,11 +68,12 @@ class Bridge(BaseEstimator):
     ) -> Bridge:
         """Fit the components to the samples."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
-        discrete = few_values(p, q, weight_p, weight_q)
+        samples = TwoSamples.of(p, q, weight_p, weight_q)
+        discrete = few_values(samples)
         if discrete.any():
-            self.table_ = ValueTable(p[:, discrete], q[:, discrete], weight_p, weight_q)
+            self.table_ = ValueTable(samples.map(lambda x: x[:, discrete]))
         if not discrete.all():
-            self._fit_components(p[:, ~discrete], q[:, ~discrete], weight_p, weight_q)
+            self._fit_components(samples.map(lambda x: x[:, ~discrete]))
         self.discrete_ = discrete
         return self
 
@@ -89,22 +95,12 @@ class Bridge(BaseEstimator):
             out += self._components_log_density(x[:, ~self.discrete_])
         return out
 
-    def _fit_components(
-        self, p: Array, q: Array, weight_p: Array | None, weight_q: Array | None
-    ) -> None:
-        where = fit_coordinates(p, q, weight_p, weight_q, maps=self.maps, warn=False)
-        Z = where(p), where(q)
-        anchors = [
-            fit_anchor(resolve_anchor(spec), Z[c], weight, where.surroundings(Z[1 - c]))
-            for c, (spec, weight) in enumerate(
-                zip(anchor_pair(self.anchor or "gaussian"), (weight_p, weight_q), strict=True)
-            )
-        ]
-        self.place(where, anchors, Z, (weight_p, weight_q))
+    def _fit_components(self, samples: TwoSamples) -> None:
+        where = fit_coordinates(samples, maps=self.maps, warn=False)
+        inside = samples.map(where)
+        self.place(where, fit_anchors(self.anchor or "gaussian", inside, where), inside)
 
-    def place(
-        self, where: Coordinates, anchors: Sequence[Any], Z: Sequence[Array], weights: Sequence[Any]
-    ) -> Bridge:
+    def place(self, where: Coordinates, anchors: Sequence[Any], samples: TwoSamples) -> Bridge:
         """Put the components on fitted anchors of p and q.
 
         Parameters
@@ -112,19 +108,17 @@ class Bridge(BaseEstimator):
         where : Coordinates
             Those that the anchors live in.
         anchors : pair of fitted anchors with ``components_``
-        Z : pair of ndarray
-            Rows of p and of q in these coordinates.
-        weights : pair of ndarray or None
-            Their weights.
+        samples : TwoSamples
+            p and q in these coordinates.
         """
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
         self.where_ = where
-        d = Z[0].shape[1]
+        d = samples.n_columns
         self.discrete_ = np.zeros(len(where.affine.centre), dtype=bool)
         share = 0.5 * (1.0 - self.wide)
         self.components_: list[list[Any]] = [
-            _heavier(anchor.components_, rows, weight, share)
-            for anchor, rows, weight in zip(anchors, Z, weights, strict=True)
+            _heavier(anchor.components_, sample, share)
+            for anchor, sample in zip(anchors, samples, strict=True)
         ]
         identity = np.eye(d)
         self.components_.append(
@@ -158,20 +152,21 @@ def _wide_df(d: int) -> float:
     return min(max(0.5 * d, 3.0), _MOST_DF)
 
 
-def _heavier(components: Sequence[Any], Z: Array, weight: Array | None, share: float) -> list[Any]:
+def _heavier(components: Sequence[Any], sample: Sample, share: float) -> list[Any]:
     """The components with heavier tails: m must reach further out than the sample."""
     out = []
     for component in components:
         df = component.df
         if np.isinf(df) and len(components) == 1:
-            df = _degrees_of_freedom(component.standard(clipped(Z, weight)), weight)
+            df = _degrees_of_freedom(clipped(sample).map(component.standard))
         heavy = min(max(0.5 * df, _LEAST_DF), _MOST_DF)
         out.append(component.exact(share * component.share, heavy))
     return out
 
 
-def _degrees_of_freedom(Z: Array, weight: Array | None) -> float:
+def _degrees_of_freedom(sample: Sample) -> float:
     """Degrees of freedom at which whitened rows are likeliest, from a short list."""
+    Z, share = sample.rows, sample.share
     square = np.einsum("ij,ij->i", Z, Z)
     d = Z.shape[1]
     scores: list[Any] = []
@@ -179,5 +174,5 @@ def _degrees_of_freedom(Z: Array, weight: Array | None) -> float:
         # A t with this covariance has its scale matrix smaller by (df - 2) / df.
         shrink = (df - 2.0) / df
         density = elliptical_log_density(square / shrink, d, df) - 0.5 * d * np.log(shrink)
-        scores.append(np.average(density, weights=weight))
+        scores.append(share @ density)
     return float(_DF_GRID[int(np.argmax(scores))])

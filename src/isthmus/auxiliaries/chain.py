@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._affine import canonical_map
-from .._typing import Array
 from ..anchors import GaussianAnchor
+from ..data.sample import TwoSamples
+from ..maps.affine import canonical_map
+from ..typing import Array
 from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing
 
@@ -94,7 +95,7 @@ def build_chain(p: Array, q: Array, rng: np.random.Generator) -> list[Link]:
         In the order from p to q.
     """
     p, q = p[:_ROWS], q[:_ROWS]
-    where = canonical_map(p, q, warn=False)
+    where = canonical_map(TwoSamples.of(p, q), warn=False)
 
     def drawn(auxiliary: Any) -> Array:
         rows = clone(auxiliary, safe=False).fit(p, q).sample(_ROWS, rng)

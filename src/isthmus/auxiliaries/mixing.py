@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._typing import Array
-from .._validation import as_rows, check_number, check_option
-from ._rows import draw_rows
+from ..data.validation import as_rows, check_number, check_option
+from ..typing import Array
+from .draws import draw_rows
 
 
 class _Mixing(BaseEstimator):

@@ -13,10 +13,11 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 from sklearn.base import BaseEstimator
 
-from .._affine import AffineMap, canonical_map, column_map
-from .._typing import Array
-from .._validation import check_number
 from ..anchors.elliptical import elliptical_draw, elliptical_log_density
+from ..data.sample import TwoSamples
+from ..data.validation import check_number
+from ..maps.affine import AffineMap, canonical_map, column_map
+from ..typing import Array
 
 Parameter = float | Array | None
 
@@ -37,7 +38,7 @@ class _Elliptical(BaseEstimator, ABC):
         self._check()
         pooled = None
         if self.loc is None or self.scale is None:
-            pooled = canonical_map(p, q, weight_p, weight_q, warn=False)
+            pooled = canonical_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
         d = p.shape[1]
         if pooled is not None:
             loc, forward, backward = pooled.centre, pooled.forward, pooled.backward
@@ -211,7 +212,7 @@ class TruncatedNormal(BaseEstimator):
         d = p.shape[1]
         self.low_, self.high_ = _box(self.low, self.high, p, q)
         if self.loc is None or self.scale is None:
-            pooled = column_map(p, q, weight_p, weight_q, warn=False)
+            pooled = column_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
             spread = np.sqrt((pooled.backward**2).sum(axis=0))
         self.loc_ = pooled.centre if self.loc is None else _vector(self.loc, d, "loc")
         self.scale_ = spread if self.scale is None else _vector(self.scale, d, "scale")

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 
-from .._affine import AffineMap, canonical_map
-from .._typing import Array
-from .._validation import check_number
+from ..data.sample import TwoSamples
+from ..data.validation import check_number
+from ..maps.affine import AffineMap, canonical_map
+from ..typing import Array
 from .overlapping import _scale_root
 
 _CHUNK = 4096
@@ -39,7 +40,7 @@ class SmoothedMixture(BaseEstimator):
         """Choose the centres and the bandwidth."""
         check_number(self.n_centres, "n_centres", low=1, integer=True)
         if self.bandwidth is None:
-            pooled = canonical_map(p, q, weight_p, weight_q, warn=False)
+            pooled = canonical_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
             self.root_, self.inverse_root_ = 0.5 * pooled.backward, 2.0 * pooled.forward
             self.origin_ = pooled.centre
         else:

@@ -11,16 +11,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 
-from .._estimator import RatioEstimator, TwoSamples
-from .._parts import check_parameters
-from .._typing import Array, RandomState
-from .._validation import check_option
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_option
+from ..estimator import RatioEstimator
 from ..maps.shared import check_kinds
-from ..mdre import MDRE
-from ._binary import can_choose, fit_binary
+from ..model.checks import check_settings, check_verbose
+from ..settings import Settings
+from ..typing import Array, RandomState
+from .binary import can_choose, fit_binary
 
 _FOLDS = 5
 
@@ -126,11 +127,12 @@ class BDRE(RatioEstimator):
         self.verbose = verbose
 
     @property
-    def _takes_missing(self) -> bool:
+    def takes_missing(self) -> bool:
         return self.classifier is not None
 
-    def _check_parameters(self) -> None:
-        check_parameters(MDRE(**self._settings()))
+    def check_parameters(self) -> None:
+        check_settings(self._settings())
+        check_verbose(self.verbose)
         check_option(self.calibration, "calibration", [None, "sigmoid", "isotonic"])
         if self.classifier is None:
             if self.calibration is not None:
@@ -150,25 +152,22 @@ class BDRE(RatioEstimator):
                     "decision_function alone takes calibration='sigmoid' or 'isotonic'."
                 )
 
-    def _settings(self) -> dict[str, Any]:
-        names = ("critic", "anchor", "maps", "l2", "solver", "tol", "max_iter", "verbose")
-        given = {name: getattr(self, name) for name in names}
-        return {**MDRE(auxiliaries=None).get_params(deep=False), **given}
+    def _settings(self) -> Settings:
+        return Settings.of(self, auxiliaries=None)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        check_kinds(self.maps, samples.p.shape[1], "maps")
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        check_kinds(self.maps, samples.n_columns, "maps")
         settings = self._settings()
         if self.classifier is not None:
-            settings["critic"] = self._calibrated(min(len(samples.p), len(samples.q)))
-        parts = [(samples.p, samples.weight_p), (samples.q, samples.weight_q)]
+            settings = settings.but(critic=self._calibrated(samples.least))
         with warnings.catch_warnings():
-            if samples.weight_p is None:
+            if not samples.weighted:
                 # The weights are those that balance the samples; calibration alone sees to that.
                 warnings.filterwarnings("ignore", message=".*only be used for the calibration")
-            fitted = fit_binary(parts, settings, samples.seeds)
+            fitted = fit_binary(samples, settings, seeds)
         self.estimator_, penalty, self.n_iter_ = fitted
         if self.classifier is not None:
-            self.classifier_ = self.estimator_._setup.classifier
+            self.classifier_ = getattr(self.estimator_.model_, "classifier", None)
         else:
             self.l2_ = self.estimator_.l2_
             self.selection_ = penalty.selection
@@ -185,5 +184,5 @@ class BDRE(RatioEstimator):
             )
         return CalibratedClassifierCV(self.classifier, method=self.calibration, cv=_FOLDS)
 
-    def _log_ratio(self, rows: Array) -> Array:
-        return np.asarray(self.estimator_.log_ratio(rows))
+    def evaluate(self, rows: Array) -> Array:
+        return self.estimator_.log_ratio_at(rows)

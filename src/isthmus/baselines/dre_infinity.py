@@ -9,14 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .._estimator import RatioEstimator, TwoSamples
-from .._typing import Array, RandomState
-from .._validation import check_flag, check_number, check_option
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_flag, check_number, check_option
+from ..estimator import RatioEstimator
 from ..neural import Training, require_torch
-from ._distinct import Distinct
-from ._time_network import fit_network
-from ._time_quadratic import fit_quadratic
-from ._time_score import FORMS, fit_path, integrate
+from ..typing import Array, RandomState
+from .distinct import Distinct
+from .time_network import fit_network
+from .time_quadratic import fit_quadratic
+from .time_score import FORMS, fit_path, integrate
 
 CRITICS = ("gaussian", "quadratic", "mlp")
 
@@ -101,6 +103,8 @@ class DREInfinity(RatioEstimator):
     array([  50., -200.])
     """
 
+    crosses_chasm = True
+
     def __init__(
         self,
         critic: str = "quadratic",
@@ -140,7 +144,7 @@ class DREInfinity(RatioEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_option(self.critic, "critic", CRITICS)
         check_option(self.path, "path", FORMS)
         check_option(self.objective, "objective", ["path", "time"])
@@ -163,8 +167,8 @@ class DREInfinity(RatioEstimator):
             steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
         )
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        p, q = Distinct.of(samples.p, samples.weight_p), Distinct.of(samples.q, samples.weight_q)
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        p, q = (Distinct.of(one.rows, one.weight) for one in samples)
         fitted = fit_path(p, q, self.path)
         self.path_, self.map_, self._bias = fitted.path, fitted.where, fitted.bias
         p, q = (replace(x, rows=self.map_(x.rows)) for x in (p, q))
@@ -177,7 +181,7 @@ class DREInfinity(RatioEstimator):
                 l2=self.l2,
                 validation=self.validation,
                 tol=self.tol,
-                seeds=samples.seeds,
+                seeds=seeds,
                 report=self._say,
             )
             if self._score is not None:
@@ -195,7 +199,7 @@ class DREInfinity(RatioEstimator):
                 batch_size=self.batch_size,
                 validation=self.validation,
                 settings=self._settings,
-                rng=samples.seeds("network"),
+                rng=seeds("network"),
                 progress=lambda done, total, what: self._say(f"step {done} of {total}: {what}"),
             )
 
@@ -203,7 +207,7 @@ class DREInfinity(RatioEstimator):
         if self.verbose:
             print(f"DREInfinity {line}")
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         Y = self.map_(rows)
         if self.critic == "mlp":
             found = integrate(self._score.score, Y, self.tol)

@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from .._affine import canonical_map
-from .._estimator import RatioEstimator, TwoSamples
-from .._typing import Array, RandomState
-from .._validation import check_number, check_option
-from ..critics.classifier import is_classifier
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_number, check_option
+from ..estimator import RatioEstimator
+from ..maps.affine import canonical_map
+from ..model.classifier import is_classifier
 from ..neural import ClassBatches, Training, evaluate, mlp
-from ._flow import (
+from ..typing import Array, RandomState
+from .bdre import BDRE
+from .flow import (
     FLOWS,
     calm,
     features,
@@ -27,7 +30,6 @@ from ._flow import (
     train_classifier,
     train_flow,
 )
-from .bdre import BDRE
 
 
 class FDRE(RatioEstimator):
@@ -100,6 +102,8 @@ class FDRE(RatioEstimator):
     array([ 1., -1.])
     """
 
+    crosses_chasm = True
+
     def __init__(
         self,
         flow: Any = "maf",
@@ -137,7 +141,7 @@ class FDRE(RatioEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         if not callable(self.flow):
             check_option(self.flow, "flow", FLOWS)
         check_option(self.training, "training", ["separate", "joint"])
@@ -145,7 +149,7 @@ class FDRE(RatioEstimator):
         if self.critic != "mlp":
             if self.training == "joint":
                 check_option(self.critic, "critic", ["quadratic", "mlp"])
-            self._classifier()._check_parameters()
+            self._classifier().check_parameters()
         for name in ("transforms", "width", "depth", "batch_size"):
             check_number(getattr(self, name), name, low=1, integer=True)
         check_number(self.validation, "validation", low=0, high=1, open_high=True)
@@ -164,10 +168,10 @@ class FDRE(RatioEstimator):
             return BDRE(classifier=self.critic)
         return BDRE(critic=self.critic, l2=self.l2)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        p, q, seeds = samples.p, samples.q, samples.seeds
-        self.map_ = canonical_map(p, q, samples.weight_p, samples.weight_q)
-        batches = self._batches([calm(self.map_(x)) for x in (p, q)], samples, "flow rows")
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        p, q = samples.p.rows, samples.q.rows
+        self.map_ = canonical_map(samples)
+        batches = self._batches([calm(self.map_(x)) for x in (p, q)], samples, seeds("flow rows"))
         self._standard, d = batches.standard, batches.n_columns
 
         def network() -> Any:
@@ -199,7 +203,7 @@ class FDRE(RatioEstimator):
             return
         made = [self._features(x) for x in (p, q)]
         if self.critic == "mlp":
-            batches = self._batches(made, samples, "classifier rows")
+            batches = self._batches(made, samples, seeds("classifier rows"))
             self._scale = batches.standard
             self.classifier_ = seeded_make(network, seeds("network"))
             rng, progress = seeds("classifier"), self._progress("classifier")
@@ -208,22 +212,22 @@ class FDRE(RatioEstimator):
             )
             self.classifier_.double()
             return
-        weight: Array | None = None
-        if samples.weight_p is not None and samples.weight_q is not None:
-            weight = np.concatenate([samples.weight_p, samples.weight_q])
+        weight = np.concatenate([samples.p.weight, samples.q.weight])
         label = np.repeat([1, 0], [len(p), len(q)])
         self.classifier_ = self._classifier().set_params(random_state=seeds("classifier"))
         self.classifier_.fit(np.vstack(made), label, sample_weight=weight)
 
-    def _batches(self, rows: list[Array], samples: TwoSamples, name: str) -> ClassBatches:
+    def _batches(
+        self, rows: list[Array], samples: TwoSamples, rng: np.random.Generator
+    ) -> ClassBatches:
         return ClassBatches(
             # Batches follow the bits of the rows: the last ones, which rounding decides, are
             # left out, so that units and the way that weights are given make no difference.
             [x.astype(np.float32).astype(np.float64) for x in rows],
-            samples.weights,
+            [samples.p.weight, samples.q.weight],
             batch_size=self.batch_size,
             validation=self.validation,
-            rng=samples.seeds(name),
+            rng=rng,
         )
 
     def _progress(self, what: str) -> Any:
@@ -234,7 +238,7 @@ class FDRE(RatioEstimator):
     def _features(self, rows: Array) -> Array:
         return features(self.flow_, self._standard(calm(self.map_(rows))))
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         Z = self._features(rows)
         if isinstance(self.classifier_, BDRE):
             return self.classifier_.log_ratio(Z)

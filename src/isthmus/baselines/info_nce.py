@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._estimator import RatioEstimator, TwoSamples, chunks
-from .._random import Seeds
-from .._typing import Array, RandomState
-from .._validation import as_rows, as_weight, check_number, check_option
-from ..neural._torch import require_torch, seeded
+from ..data.blocks import slices
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import as_rows, as_weight, check_number, check_option
+from ..estimator import RatioEstimator
 from ..neural.batches import ClassBatches
+from ..neural.lazy_torch import require_torch, seeded
 from ..neural.networks import evaluate, mlp
 from ..neural.parameters import check_shared, training_of
 from ..neural.training import printed, train
+from ..typing import Array, RandomState
 
 CRITICS = ("separable", "joint")
 # Rows of y whose scores stand for their mean, at least.
@@ -194,25 +196,25 @@ class InfoNCE(RatioEstimator):
         both[:, self.columns_x_], both[:, self.columns_y_] = x_rows, y_rows
         return float(np.mean(self.log_ratio(both)))
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         require_torch("InfoNCE")
         check_option(self.critic, "critic", CRITICS)
         check_number(self.embedding, "embedding", low=1, integer=True)
         check_shared(self, least_batch=2)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         self.columns_x_, self.columns_y_ = self._columns(samples)
         batches = ClassBatches(
-            [samples.p],
-            [samples.weight_p],
+            [samples.p.rows],
+            [samples.p.weight],
             batch_size=self.batch_size,
             validation=self.validation,
-            rng=samples.seeds("held out"),
+            rng=seeds("held out"),
         )
         self.standard_ = batches.standard
         size = max(min(self.batch_size, batches.sizes[0]), 2)
         self.largest_ = math.log(size)
-        rng = samples.seeds("network")
+        rng = seeds("network")
         with seeded(rng) as generator:
             module = self._networks()
             n = max(size - 1, REFERENCES) if self.critic == "separable" else size - 1
@@ -237,16 +239,16 @@ class InfoNCE(RatioEstimator):
         )
         self.n_iter_ = self.training_.steps
         self.module_, self.references_ = module.double(), references.double().numpy()
-        rows, share = samples.p, samples.shares[0]
+        rows, share = samples.p.rows, samples.p.share
         if batches.held is not None:
             self.mutual_information_ = -self.training_.held_out
         else:
-            parts = (self._log_ratio(rows[part]) @ share[part] for part in chunks(len(rows)))
+            parts = (self.evaluate(rows[part]) @ share[part] for part in slices(len(rows)))
             self.mutual_information_ = float(sum(parts))
 
     def _columns(self, samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the columns of x and of y."""
-        d, names = samples.p.shape[1], samples.names
+        d, names = samples.n_columns, samples.names
         if d < 2:
             raise ValueError(
                 "X must have at least two columns, one of x and one of y; received 1 feature(s) "
@@ -286,14 +288,14 @@ class InfoNCE(RatioEstimator):
         # Among the K - 1 others, in the mean.
         share = math.log(math.expm1(self.largest_)) - math.log(len(references))
         out = []
-        for part in chunks(len(rows), max(most // len(references), 1)):
+        for part in slices(len(rows), max(most // len(references), 1)):
             x, y = rows[part][:, self.columns_x_], rows[part][:, self.columns_y_]
             own = _own_scores(module, x, _partners(module, y))
             rest = torch.logsumexp(_scores(module, x, others), dim=1) + share
             out.append(own - torch.logaddexp(own, rest) + self.largest_)
         return torch.cat(out)
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         torch = require_torch("InfoNCE")
         references = torch.from_numpy(self.references_)
         return evaluate(lambda x: self._contrast(self.module_, x, references), self.standard_(rows))

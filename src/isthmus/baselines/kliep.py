@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._estimator import TwoSamples
-from .._typing import Array, RandomState
-from .._validation import check_number
-from ._kernel import KernelRatio, Sample, blocks, gaussian, squares
-from ._likelihoods import Likelihoods
-from ._mixture import mixture
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_number
+from ..typing import Array, RandomState
+from .kernel import KernelRatio, Sample, blocks, gaussian, squares
+from .likelihoods import Likelihoods
+from .mixture import mixture
 
 _LARGEST_CAP = 1.0 / float(np.finfo(float).eps)
 # From wide to narrow, the search ends after so many widths in a row that are no better.
@@ -125,22 +126,22 @@ class KLIEP(KernelRatio):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         if not (isinstance(self.cap, str) and self.cap == "auto"):
             check_number(self.cap, "cap", low=1.0)
         check_number(self.folds, "folds", low=2, integer=True)
         check_number(self.tol, "tol", low=0.0, open_low=True)
         check_number(self.max_iter, "max_iter", low=1, integer=True)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        p, q = self._prepare(samples)
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        p, q = self._prepare(samples, seeds)
         self.cap_ = float(q.size if self.cap == "auto" else min(self.cap, _LARGEST_CAP))
         means = np.maximum(_means(q, self._centres, self.widths_), 1.0 / self.cap_)
         best, start = 0, np.ones(len(self._centres))
         self.scores_: Array | None = None
         if len(self.widths_) > 1:
-            judge = _Judge(self, self._judged(p, samples.seeds("judged")), samples.seeds("folds"))
+            judge = _Judge(self, self._judged(p, seeds("judged")), seeds("folds"))
             best, start, self.scores_ = self._search(judge, means, start)
         self.width_ = float(self.widths_[best])
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._estimator import TwoSamples
-from .._typing import Array, RandomState
-from .._validation import check_number
-from ._kernel import L2S, KernelRatio, Sample, check_l2, gaussian, least, squares
-from ._matching import Dual, inverse_root
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_number
+from ..typing import Array, RandomState
+from .kernel import L2S, KernelRatio, Sample, check_l2, gaussian, least, squares
+from .matching import Dual, inverse_root
 
 
 class KMM(KernelRatio):
@@ -142,8 +143,8 @@ class KMM(KernelRatio):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_l2(self.l2)
         check_number(self.bound, "bound", low=1.0)
         if not (isinstance(self.epsilon, str) and self.epsilon == "auto"):
@@ -157,12 +158,12 @@ class KMM(KernelRatio):
         of_q = q.thin(number - len(of_p), rng).rows if number > len(of_p) else of_p[:0]
         return np.unique(np.concatenate([of_p, of_q]), axis=0)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        p, q = self._prepare(samples)
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        p, q = self._prepare(samples, seeds)
         self.l2s_ = L2S if isinstance(self.l2, str) else np.atleast_1d(np.asarray(self.l2, float))
         i, j, self.scores_, self.score_errors_ = 0, 0, None, None
         if len(self.widths_) * len(self.l2s_) > 1:
-            self.scores_, self.score_errors_ = self._left_out_scores(p, q, samples)
+            self.scores_, self.score_errors_ = self._left_out_scores(p, q, seeds)
             i, j = least(self.scores_, self.score_errors_)
         self.width_, self.l2_ = float(self.widths_[i]), float(self.l2s_[j])
         root = np.sqrt(self._sizes[1])
@@ -177,7 +178,7 @@ class KMM(KernelRatio):
         self.coef_, self.intercept_ = dual.root @ found[:-1], 1.0 + float(found[-1])
         self.mmd_ = self.l2_ * float(np.linalg.norm(found[:-1]))
         self.n_iter_ = max(dual.steps, 1)
-        self.weights_ = self._values(samples.q)
+        self.weights_ = self._values(samples.q.rows)
         if not dual.converged:
             warnings.warn(
                 f"KMM did not converge in {dual.steps} steps (gradient {dual.gradient:.1e}, tol "
@@ -189,11 +190,11 @@ class KMM(KernelRatio):
     def _values(self, rows: Array) -> Array:
         return np.clip(super()._values(rows) + self.intercept_, 0.0, self.bound)
 
-    def _left_out_scores(self, p: Sample, q: Sample, samples: TwoSamples) -> tuple[Array, Array]:
+    def _left_out_scores(self, p: Sample, q: Sample, seeds: Seeds) -> tuple[Array, Array]:
         """Loss over rows left out and its standard error, shapes (n_widths, n_l2s)."""
-        rng = samples.seeds("judged")
+        rng = seeds("judged")
         both = [self._judged(each, rng) for each in (p, q)]
-        rng = samples.seeds("folds")
+        rng = seeds("folds")
         left_p, left_q = (each.folds(self.folds, rng) for each in both)
         p, q = both
         square_p, square_q = (squares(each.rows, self._centres) for each in both)

@@ -12,23 +12,27 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._estimator import RatioEstimator, TwoSamples
-from .._parts import CRITICS, check_parameters
-from .._typing import Array, RandomState
-from .._validation import check_number, check_option
+from ..critics.resolve import convex_critic
+from ..data.blocks import MemoryBlocks
+from ..data.holdout import LEAST_ROWS
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_number, check_option
+from ..estimator import RatioEstimator
 from ..maps.shared import check_kinds
-from ..mdre import MDRE
-from ..selection import LEAST_ROWS, Selection, is_auto
-from ..solvers import Solution
-from ._binary import (
+from ..model.checks import check_settings, check_verbose
+from ..model.solvers import Solution
+from ..selection import Selection
+from ..settings import Settings, is_auto
+from ..typing import Array, RandomState
+from .binary import (
     Difference,
-    binary_sample,
-    binary_setup,
+    binary_blocks,
+    binary_rows,
     choose_penalty,
-    light_setup,
 )
-from ._exponential import ExponentialObjective, newton_descent, normalised_descent
-from ._hold_out import can_hold_out, collect, split_samples
+from .exponential import ExponentialObjective, newton_descent, normalised_descent
+from .hold_out import can_hold_out, collect, split_samples
 
 
 class ExponentialNCE(RatioEstimator):
@@ -124,8 +128,9 @@ class ExponentialNCE(RatioEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        check_parameters(MDRE(**{**self._settings(), "solver": "newton"}))
+    def check_parameters(self) -> None:
+        check_settings(self._settings())
+        check_verbose(self.verbose)
         for name in ("critic", "anchor", "maps"):
             if is_auto(getattr(self, name)):
                 raise ValueError(
@@ -140,34 +145,30 @@ class ExponentialNCE(RatioEstimator):
         check_option(self.solver, "solver", ["ngd", "newton"])
         check_number(self.step, "step", low=0, open_low=True, open_high=True)
 
-    def _settings(self) -> dict[str, Any]:
-        names = ("critic", "anchor", "maps", "l2", "tol", "max_iter", "verbose")
-        given = {name: getattr(self, name) for name in names}
-        return {**MDRE(auxiliaries=None).get_params(deep=False), **given}
+    def _settings(self) -> Settings:
+        return Settings.of(self, auxiliaries=None, solver="newton")
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        check_kinds(self.maps, samples.p.shape[1], "maps")
-        parts = [(samples.p, samples.weight_p), (samples.q, samples.weight_q)]
-        critic = CRITICS[self.critic] if isinstance(self.critic, str) else self.critic
-        settings, seeds = self._settings(), samples.seeds
-        self._setup = setup = binary_setup(parts, settings, critic, seeds, warn=True)
-        self._critic = Difference(setup.bind(critic, seeds))
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        check_kinds(self.maps, samples.n_columns, "maps")
+        critic, settings = convex_critic(self.critic), self._settings()
+        both = binary_rows(samples, settings, critic, seeds, warn=True)
+        self._offsets = both.offsets
+        self._critic = Difference(both.bind(critic))
         self.selection_ = Selection(rule="Every setting was given.")
         penalty: Any = self.l2
         if is_auto(self.l2):
-            penalty = self._critic.n_parameters // 2 if setup.anchors else 1.0
+            penalty = self._critic.n_parameters // 2 if both.offsets.anchors else 1.0
             self.selection_ = Selection(rule=f"Fewer than {LEAST_ROWS} rows in a sample.")
-            if can_hold_out(found := [collect(*part) for part in parts]):
+            if can_hold_out(found := [collect(one.rows, one.weight) for one in samples]):
                 train, held = split_samples(found, seeds)
                 chosen = choose_penalty(
                     train, held, settings, seeds, objective=ExponentialObjective
                 )
                 penalty, self.selection_ = chosen.l2, chosen.selection
         self.l2_ = float(penalty)
-        self.solution_ = self._solve(np.zeros(self._critic.n_parameters))
+        self.solution_ = self._solve(binary_blocks(both), np.zeros(self._critic.n_parameters))
         self._raw = self._critic.expand(self.solution_.theta)
         self.n_iter_, self.converged_ = self.solution_.iterations, self.solution_.converged
-        self._setup = light_setup(setup)
         if not self.converged_:
             warnings.warn(
                 f"ExponentialNCE did not converge in {self.n_iter_} steps (gradient "
@@ -177,10 +178,10 @@ class ExponentialNCE(RatioEstimator):
                 stacklevel=4,
             )
 
-    def _solve(self, start: Array) -> Solution:
+    def _solve(self, blocks: MemoryBlocks, start: Array) -> Solution:
         if np.isinf(self.l2_):
             return Solution(start, "converged", 0, 0.0, np.nan)
-        objective = ExponentialObjective(self._critic, binary_sample(self._setup), self.l2_)
+        objective = ExponentialObjective(self._critic, blocks, self.l2_)
         how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if self.solver == "newton":
             shown = (lambda i, norm: _report(i, norm)) if self.verbose else None
@@ -188,9 +189,9 @@ class ExponentialNCE(RatioEstimator):
         show = (lambda i, theta, norm: _report(i, norm)) if self.verbose else None
         return normalised_descent(objective, start, step=self.step, callback=show, **how)
 
-    def _log_ratio(self, rows: Array) -> Array:
-        Z = self._setup.where(rows)
-        h = self._setup.offset(rows, Z) - self._setup.bias
+    def evaluate(self, rows: Array) -> Array:
+        Z = self._offsets.where(rows)
+        h = self._offsets(rows, Z) - self._offsets.bias
         return np.asarray(h[:, 0] - h[:, 1] + self._critic.values(self._raw, Z)[:, 0])
 
 

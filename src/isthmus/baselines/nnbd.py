@@ -9,14 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_expit
 
-from .._estimator import RatioEstimator, TwoSamples, chunks
-from .._typing import Array, RandomState
-from .._validation import check_flag, check_number, check_option
-from ..neural._torch import require_torch, seeded
+from ..data.blocks import slices
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_flag, check_number, check_option
+from ..estimator import RatioEstimator
 from ..neural.batches import ClassBatches
+from ..neural.lazy_torch import require_torch, seeded
 from ..neural.networks import evaluate, mlp
 from ..neural.parameters import check_shared, training_of
 from ..neural.training import Trained, printed, train
+from ..typing import Array, RandomState
 
 # Bounds that "auto" tries, what a larger one must gain, and the authors' own for where no rows
 # can be held out. Losses do not fall and then rise along them: all are tried.
@@ -199,7 +202,7 @@ class NNBD(RatioEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         require_torch("NNBD")
         check_option(self.loss, "loss", _losses())
         if self.bound != "auto":
@@ -207,37 +210,35 @@ class NNBD(RatioEstimator):
         check_flag(self.correction, "correction")
         check_shared(self)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         batches = ClassBatches(
-            [samples.p, samples.q],
-            samples.weights,
+            [samples.p.rows, samples.q.rows],
+            [samples.p.weight, samples.q.weight],
             batch_size=self.batch_size,
             validation=self.validation,
-            rng=samples.seeds("held out"),
+            rng=seeds("held out"),
         )
         self.standard_ = batches.standard
         self.selection_: dict[float, float] = {}
         if self.bound != "auto":
             self.bound_ = float(self.bound)
-            self.module_, self.training_ = self._train(batches, self.bound_, samples)
+            self.module_, self.training_ = self._train(batches, self.bound_, seeds)
         elif batches.held is None:
             self.bound_ = FEW_ROWS_BOUND
-            self.module_, self.training_ = self._train(batches, self.bound_, samples)
+            self.module_, self.training_ = self._train(batches, self.bound_, seeds)
         else:
             best = math.inf
             for bound in BOUNDS:
-                module, report = self._train(batches, bound, samples)
+                module, report = self._train(batches, bound, seeds)
                 now = self.selection_[bound] = self._logistic(module, bound, batches)
                 if now < best - _GAIN:
                     best = now
                     self.bound_, self.module_, self.training_ = bound, module, report
         self.n_iter_ = self.training_.steps
 
-    def _train(
-        self, batches: ClassBatches, bound: float, samples: TwoSamples
-    ) -> tuple[Any, Trained]:
+    def _train(self, batches: ClassBatches, bound: float, seeds: Seeds) -> tuple[Any, Trained]:
         torch = require_torch("NNBD")
-        kind, c, rng = _losses()[self.loss], 1.0 / bound, samples.seeds("network")
+        kind, c, rng = _losses()[self.loss], 1.0 / bound, seeds("network")
         with seeded(rng):
             module = mlp(batches.n_columns, 1, width=self.width, depth=self.depth)
         torch.nn.init.constant_(module[-1].bias, kind.start(c))
@@ -277,9 +278,9 @@ class NNBD(RatioEstimator):
 
     def _values(self, module: Any, bound: float, rows: Array) -> Array:
         h = np.concatenate(
-            [evaluate(module, rows[part])[:, 0] for part in chunks(len(rows), _ROWS)]
+            [evaluate(module, rows[part])[:, 0] for part in slices(len(rows), _ROWS)]
         )
         return np.asarray(_losses()[self.loss].log_ratio(h, 1.0 / bound))
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         return self._values(self.module_, self.bound_, self.standard_(rows))

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._coordinates import fit_coordinates
-from .._estimator import RatioEstimator, TwoSamples
-from .._typing import Array, RandomState
-from .._validation import check_flag, check_number, check_option
 from ..anchors import anchor_pair, fit_anchor
-from ..selection import is_auto
-from ._densities import Kernels, Normal, NormalMixture, StudentT, evenly
+from ..data.sample import Sample, TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_flag, check_number, check_option
+from ..estimator import RatioEstimator
+from ..maps.coordinates import fit_coordinates
+from ..settings import is_auto
+from ..typing import Array, RandomState
+from .densities import Kernels, Normal, NormalMixture, StudentT, evenly
 
 _NAMES = ("gaussian", "student-t", "mixture", "kde")
 
@@ -67,6 +69,8 @@ class PlugIn(RatioEstimator):
     array([  50., -200.])
     """
 
+    crosses_chasm = True
+
     def __init__(
         self,
         density: Any = "gaussian",
@@ -82,7 +86,7 @@ class PlugIn(RatioEstimator):
         self.bandwidth = bandwidth
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_flag(self.unbiased, "unbiased")
         if not is_auto(self.n_components):
             check_number(self.n_components, "n_components", low=1, integer=True)
@@ -104,9 +108,9 @@ class PlugIn(RatioEstimator):
                         f"and score_samples(X); received a {type(one).__name__} without {name}."
                     )
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        self.map_ = fit_coordinates(samples.p, samples.q, *samples.weights)
-        rows, weights = (samples.p, samples.q), samples.weights
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        self.map_ = fit_coordinates(samples)
+        rows, weights = (samples.p.rows, samples.q.rows), (samples.p.weight, samples.q.weight)
         Z = [self.map_(x) for x in rows]
         self._named = [isinstance(one, str) for one in anchor_pair(self.density)]
         if len(set(self._named)) > 1 and Z[0].shape[1] < rows[0].shape[1]:
@@ -124,9 +128,9 @@ class PlugIn(RatioEstimator):
                         stacklevel=4,
                     )
                 # One generator for both: equal samples get equal densities.
-                density = self._make(spec, samples.seeds("density"))
+                density = self._make(spec, seeds("density"))
                 near = self.map_.surroundings(evenly(Z[1 - c], weights[1 - c]))
-                fitted.append(fit_anchor(density, Z[c], weights[c], near))
+                fitted.append(fit_anchor(density, Sample(Z[c], weights[c]), near))
             else:
                 fitted.append(_fit_given(spec, rows[c], weights[c]))
         self.densities_ = tuple(fitted)
@@ -138,7 +142,7 @@ class PlugIn(RatioEstimator):
             return NormalMixture(self.n_components, self.unbiased, rng)
         return (Normal if spec == "gaussian" else StudentT)(self.unbiased)
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         Z = self.map_(rows)
         out = []
         for named, density in zip(self._named, self.densities_, strict=True):

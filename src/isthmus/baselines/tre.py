@@ -13,19 +13,21 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._affine import canonical_map
-from .._estimator import RatioEstimator, TwoSamples, chunks
-from .._parts import check_parameters
-from .._random import Seeds
-from .._typing import Array, RandomState
-from .._validation import check_flag, check_number, check_option
 from ..auxiliaries import DimensionWiseMixing, LinearMixing, resolve_auxiliaries
+from ..data.blocks import slices
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_flag, check_number, check_option
+from ..estimator import RatioEstimator
+from ..maps.affine import canonical_map
 from ..maps.shared import check_kinds
-from ..mdre import MDRE
-from ..selection import is_auto
-from ._binary import can_choose, fit_bridge
-from ._distinct import Distinct
-from ._placing import (
+from ..model.checks import check_settings, check_verbose
+from ..model.classes import CriticModel
+from ..settings import Settings, is_auto
+from ..typing import Array, RandomState
+from .binary import can_choose, fit_bridge
+from .distinct import Distinct
+from .placing import (
     FEW_WAYMARKS,
     FEWEST_ROWS,
     check_alphas,
@@ -34,7 +36,7 @@ from ._placing import (
     place_blocks,
     place_linear,
 )
-from ._waymarks import Chain, collect_ends
+from .waymarks import Chain, collect_ends
 
 _FORMS = {"sqrt": "sqrt", "convex": "linear"}
 _NEURAL = "mlp"
@@ -134,6 +136,8 @@ class TRE(RatioEstimator):
     array([ 20., -20.])
     """
 
+    crosses_chasm = True
+
     def __init__(
         self,
         waymarks: Any = "linear",
@@ -195,11 +199,10 @@ class TRE(RatioEstimator):
     def _neural(self) -> bool:
         return isinstance(self.critic, str) and self.critic == _NEURAL
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         settings = self._settings()
-        if self._neural:
-            settings["critic"] = "quadratic"
-        check_parameters(MDRE(**settings))
+        check_settings(settings.but(critic="quadratic") if self._neural else settings)
+        check_verbose(self.verbose)
         if isinstance(self.waymarks, str):
             check_option(self.waymarks, "waymarks", ["linear", "dimension-wise"])
         if not is_auto(self.n_waymarks):
@@ -228,39 +231,39 @@ class TRE(RatioEstimator):
                     f"body to share; received shared=True with critic={self.critic!r}."
                 )
 
-    def _settings(self) -> dict[str, Any]:
-        names = ("critic", "anchor", "maps", "l2", "solver", "tol", "max_iter", "verbose")
-        given = {name: getattr(self, name) for name in names}
-        return {**MDRE(auxiliaries=None).get_params(deep=False), **given}
+    def _settings(self) -> Settings:
+        return Settings.of(self, auxiliaries=None)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        check_kinds(self.maps, samples.p.shape[1], "maps")
-        where = canonical_map(samples.p, samples.q, *samples.weights)
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        check_kinds(self.maps, samples.n_columns, "maps")
+        where = canonical_map(samples)
         ends = collect_ends(samples)
         pairings = self.pairings
         if is_auto(pairings):
             pairings = default_pairings(ends)
-        marks = self._place(samples, ends, where)
+        marks = self._place(samples, ends, where, seeds)
         # Auxiliaries that are given do what they say, about their own origin.
         centre = where.centre if isinstance(self.waymarks, str) else np.zeros_like(where.centre)
         self._chain = Chain(
-            samples, ends, marks, centre, pairings=int(pairings), coupled=self.coupled
+            samples, seeds, ends, marks, centre, pairings=int(pairings), coupled=self.coupled
         )
         self.waymarks_, self.n_waymarks_ = self._chain.waymarks, len(marks)
-        self.estimators_: list[MDRE] = []
+        self.models_: list[CriticModel] = []
         if self._neural:
-            self._fit_networks(samples.seeds)
+            self._fit_networks(seeds)
         else:
-            self._fit_bridges(samples.seeds)
+            self._fit_bridges(seeds)
         self._chain.forget()
 
-    def _place(self, samples: TwoSamples, ends: list[Distinct], where: Any) -> list[Any]:
+    def _place(
+        self, samples: TwoSamples, ends: list[Distinct], where: Any, seeds: Seeds
+    ) -> list[Any]:
         """Unfitted waymarks, from p to q."""
-        d = samples.p.shape[1]
+        d = samples.n_columns
         if not isinstance(self.waymarks, str):
             return list(resolve_auxiliaries(self.waymarks, d, samples.names))
         few = min(len(end.rows) for end in ends) < FEWEST_ROWS
-        rng = samples.seeds("place")
+        rng = seeds("place")
         count = self.n_waymarks
         if is_auto(count) and few:
             count = FEW_WAYMARKS if self.waymarks == "linear" else min(FEW_WAYMARKS, d - 1)
@@ -283,11 +286,12 @@ class TRE(RatioEstimator):
         middle = self.n_waymarks_ // 2
 
         def task(k: int, begin: int | None) -> Any:
-            parts = [self._chain.rows(j) for j in (k, k + 1)]
+            parts = TwoSamples.both(self._chain.rows(j) for j in (k, k + 1))
             split = None
             if held:
                 train, held_out = (
-                    [self._chain.rows(j, part) for j in (k, k + 1)] for part in ("train", "held")
+                    TwoSamples.both(self._chain.rows(j, part) for j in (k, k + 1))
+                    for part in ("train", "held")
                 )
                 split = train, held_out
             own = int(seeds(f"bridge {k}").integers(2**31))
@@ -302,8 +306,8 @@ class TRE(RatioEstimator):
         found = dict(zip(others, Parallel(n_jobs=self.n_jobs)(jobs), strict=True))
         found[middle] = first
         bridges = [found[k] for k in range(self.n_waymarks_ + 1)]
-        self.estimators_ = [fitted.mdre for fitted, _ in bridges]
-        self.l2_ = np.array([getattr(one, "l2_", np.nan) for one in self.estimators_])
+        self.models_ = [fitted.model for fitted, _ in bridges]
+        self.l2_ = np.array([fitted.l2 for fitted, _ in bridges])
         self.bridge_accuracy_ = np.array([fitted.penalty.accuracy for fitted, _ in bridges])
         self.n_iter_ = max(fitted.n_iter for fitted, _ in bridges)
         for category, message in dict.fromkeys(told for _, warned in bridges for told in warned):
@@ -329,13 +333,13 @@ class TRE(RatioEstimator):
         )
         self.n_iter_ = self.bridges_.report.steps
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         return np.asarray(self._bridges(rows).sum(axis=1))
 
     def _bridges(self, rows: Array) -> Array:
         if self._neural:
             return np.asarray(self.bridges_.log_ratios(rows))
-        return np.column_stack([one.log_ratio(rows) for one in self.estimators_])
+        return np.column_stack([model.log_ratio(rows) for model in self.models_])
 
     def bridge_log_ratios(self, X: Any) -> Array:
         """Log m_k / m_{k+1} of every bridge at the rows of X.
@@ -350,9 +354,9 @@ class TRE(RatioEstimator):
             Adds up to ``log_ratio(X)``.
         """
         check_is_fitted(self)
-        rows = self._rows(X)
+        rows = self.as_rows(X)
         out = np.empty((len(rows), self.n_waymarks_ + 1))
-        for part in chunks(len(rows)):
+        for part in slices(len(rows)):
             out[part] = self._bridges(rows[part])
         return out
 
@@ -362,7 +366,7 @@ class TRE(RatioEstimator):
         check_number(k, "k", low=0, high=self.n_waymarks_, integer=True)
         if self._neural:
             return self.bridge_log_ratios(X)[:, k]
-        return np.asarray(self.estimators_[k].log_ratio(self._rows(X)))
+        return self.models_[k].log_ratio(self.as_rows(X))
 
     def sample_waymark(self, k: int, n: int, random_state: RandomState = None) -> Array:
         """Draw rows of a waymark.

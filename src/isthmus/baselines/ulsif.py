@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._estimator import TwoSamples, chunks
-from .._typing import Array, RandomState
-from .._validation import check_number
-from ._least_squares import LeastSquares
+from ..data.blocks import slices
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..data.validation import check_number
+from ..typing import Array, RandomState
+from .least_squares import LeastSquares
 
 
 class ULSIF(LeastSquares):
@@ -183,14 +185,14 @@ class RULSIF(LeastSquares):
     def _alpha(self) -> float:
         return float(self.alpha)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_number(self.alpha, "alpha", low=0.0, high=1.0, open_high=True)
         if not (isinstance(self.cap, str) and self.cap == "auto"):
             check_number(self.cap, "cap", low=0.0, open_low=True, open_high=True)
 
-    def _fit_samples(self, samples: TwoSamples) -> None:
-        super()._fit_samples(samples)
+    def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
+        super().learn(samples, seeds)
         self.cap_ = float(self._sizes[1]) if self.cap == "auto" else float(self.cap)
 
     def relative_ratio(self, X: Any) -> Array:
@@ -206,10 +208,10 @@ class RULSIF(LeastSquares):
             As fitted: not floored, and not capped at 1/alpha.
         """
         check_is_fitted(self)
-        rows = self._rows(X)
-        return np.concatenate([self._values(rows[part]) for part in chunks(len(rows))])
+        rows = self.as_rows(X)
+        return np.concatenate([self._values(rows[part]) for part in slices(len(rows))])
 
-    def _log_ratio(self, rows: Array) -> Array:
+    def evaluate(self, rows: Array) -> Array:
         relative, alpha = self._values(rows), self._alpha
         if alpha > 0:
             relative = np.minimum(relative, self.cap_ / (1.0 - alpha + alpha * self.cap_))

@@ -7,8 +7,8 @@ from copy import copy
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_number
+from ..data.validation import check_number
+from ..typing import Array
 from .features import FeatureCritic
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._typing import Array
+from ..typing import Array
 from .quadratic import Coefficients, Frame
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._typing import Array
+from ..typing import Array
 from .quadratic import Frame
 
 _PIECE_BYTES = 2_000_000

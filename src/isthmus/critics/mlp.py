@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from .._validation import check_number, check_option
+from ..data.validation import check_number, check_option
 from ..neural.parameters import check_shared
 
 # Not functions of one value, or with parameters that have no default.

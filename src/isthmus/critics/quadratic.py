@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._typing import Array
-from .._validation import check_number
+from ..data.validation import check_number
+from ..typing import Array
 
 _FAR = 1e5
 
@@ -39,8 +40,7 @@ class Frame:
     whiten: Array
 
 
-@dataclass(frozen=True)
-class Coefficients:
+class Coefficients(NamedTuple):
     """Coefficients of the quadratic functions, or the moments that are dual to them.
 
     ``W`` has shape (classes, k, k), or (classes, k) for diagonal matrices; ``b``

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_number
+from ..data.validation import check_number
+from ..typing import Array
 from .features import FeatureCritic
 
 _BLOCK = 64

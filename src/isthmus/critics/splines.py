@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array, IntArray
-from .._validation import check_number, check_option
+from ..data.validation import check_number, check_option
+from ..typing import Array, IntArray
 from .features import FeatureCritic
 
 _REACH = 2.5
@@ -17,8 +17,7 @@ _INTERVALS = 100
 _PIECE_VALUES = 32_768
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(NamedTuple):
     """Functions of every coordinate at the points of the grid, or the moments dual to them.
 
     ``level`` and ``slope``, shape (classes, d * points), belong to the left end

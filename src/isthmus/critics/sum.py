@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._typing import Array
+from ..typing import Array
 from .quadratic import Frame
 
 

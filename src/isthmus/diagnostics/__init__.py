@@ -1,6 +1,5 @@
 """Diagnostics that say when not to trust an answer."""
 
-from ._pareto import pareto_k
 from .agreement import check_agreement
 from .calibration import check_calibration
 from .chasm import check_chasm
@@ -20,6 +19,7 @@ from .checks import (
 from .columns import ColumnShift, rank_columns
 from .difference import check_difference
 from .extrapolation import check_extrapolation
+from .pareto import pareto_k
 from .tails import check_pareto, check_precision, check_tails
 from .two_sample import TwoSampleTest, two_sample_test
 

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._kept import KeptRows
-from .._typing import Array
+from ..data.holdout import MOST_GAIN, Gain, paired_gain
+from ..data.kept import KeptRows
+from ..data.sample import TwoSamples
+from ..estimator import own
+from ..model.classes import ClassModel
+from ..typing import Array
 from .check import Check, Verdict
 from .tails import LEAST_KL
 
 _ROWS = 2000
 _LEAST_ROWS = 40
-_MOST_GAIN = 10.0
 _PLAIN: dict[str, Any] = {
     "critic": "quadratic",
     "auxiliaries": "bridge",
@@ -135,7 +138,7 @@ def alternatives(comparison: Any, kept: KeptRows) -> tuple[float, float, list[Al
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # What there is to warn of, the comparison has said.
         warnings.simplefilter("ignore")
-        own = _Judged(_own(comparison), train, held)
+        mine = _Judged(_own(comparison), train, held)
         found = []
         for name, model, evidence in _families(comparison.estimator, train):
             try:
@@ -144,10 +147,10 @@ def alternatives(comparison: Any, kept: KeptRows) -> tuple[float, float, list[Al
                 continue
             found += [
                 Alternative(f"{name}{side}", kl, gain, error, evidence)
-                for side, kl, gain, error in other.instead_of(own)
+                for side, kl, gain, error in other.instead_of(mine)
             ]
-    error = float(own.ratio[0].std() / np.sqrt(len(held[0])))
-    return own.kl, error if np.isfinite(error) else 0.0, found
+    error = float(mine.ratio[0].std() / np.sqrt(len(held[0])))
+    return mine.kl, error if np.isfinite(error) else 0.0, found
 
 
 def _families(model: Any, train: list[Array]) -> Iterator[tuple[str, Any, float]]:
@@ -178,10 +181,9 @@ class _Judged:
     """A model fitted to one half, and what it says of the other."""
 
     def __init__(self, model: Any, train: list[Array], held: list[Array]) -> None:
-        X, y = np.concatenate(train), np.repeat([1, 0], [len(rows) for rows in train])
-        self.model = model.fit(X, y)
+        self.model = own(model).fit_samples(TwoSamples.of(*train))
         self.held = held
-        self.ratio = [np.asarray(self.model.log_ratio(rows), dtype=np.float64) for rows in held]
+        self.ratio = [self.model.log_ratio_at(rows) for rows in held]
         self.kl = float(self.ratio[0].mean())
         self.elsewhere = self.ratio[0]
         self.density = self._density()
@@ -191,25 +193,15 @@ class _Judged:
 
         ``elsewhere`` becomes that of q at rows of p.
         """
-        model = self.model
-        known = [
-            (name, m)
-            for name, m in zip(
-                getattr(model, "class_names_", ["p", "q"])[2:],
-                getattr(model, "auxiliaries_", []),
-                strict=False,
-            )
-            if callable(getattr(m, "log_density", None))
-        ]
-        if not known or not getattr(model, "anchors_", []):
+        model = getattr(self.model, "model_", None)
+        if not isinstance(model, ClassModel) or not model.offsets.anchors:
             return None
-        name, m = known[0]
-        far = self.held[0]
-        self.elsewhere = np.asarray(model.log_ratio(far, "q", name) + m.log_density(far))
-        return [
-            np.asarray(model.log_ratio(rows, side, name) + m.log_density(rows))
-            for side, rows in zip("pq", self.held, strict=True)
-        ]
+        elsewhere = model.log_density(self.held[0], "q")
+        if elsewhere is None:
+            return None
+        self.elsewhere = elsewhere
+        found = [model.log_density(x, side) for side, x in zip("pq", self.held, strict=True)]
+        return [density for density in found if density is not None]
 
     def instead_of(self, own: _Judged) -> Iterator[tuple[str, float, float, float]]:
         """Which sample, the KL, the gain in held-out log-likelihood and its standard error."""
@@ -224,15 +216,10 @@ class _Judged:
         return [-np.logaddexp(0.0, -self.ratio[0]), -np.logaddexp(0.0, self.ratio[1])]
 
 
-def _gain(mine: list[Array], theirs: list[Array]) -> tuple[float, float]:
+def _gain(mine: list[Array], theirs: list[Array]) -> Gain:
     """Mean log-likelihood above another's, and its standard error, summed over samples."""
-    mean = variance = 0.0
-    for a, b in zip(mine, theirs, strict=True):
-        # One row far out may cost a normal density a million nats; it counts as one row.
-        gap = np.clip(np.nan_to_num(a - b), -_MOST_GAIN, _MOST_GAIN)
-        mean += float(gap.mean())
-        variance += float(gap.var()) / len(gap)
-    return mean, float(np.sqrt(variance))
+    shares = [np.full(len(one), 1.0 / len(one)) for one in mine]
+    return paired_gain(mine, theirs, shares, most=MOST_GAIN)
 
 
 def _halves(rows: Array) -> tuple[Array, Array]:

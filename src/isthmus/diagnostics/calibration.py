@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from .._affine import shares
-from .._typing import Array
+from ..data.sample import Sample
+from ..typing import Array
 from .check import Check, Verdict
 
 _FARTHEST = 30.0
@@ -53,7 +53,8 @@ def check_calibration(
     >>> check_calibration(2 * p, 2 * q).verdict, check_calibration(6 * p, 6 * q).verdict
     ('ok', 'fail')
     """
-    share = 0.5 * np.concatenate([shares(log_ratio_p, weight_p), shares(log_ratio_q, weight_q)])
+    p, q = Sample.of(log_ratio_p, weight_p), Sample.of(log_ratio_q, weight_q)
+    share = 0.5 * np.concatenate([p.share, q.share])
     x = np.clip(np.nan_to_num(np.concatenate([log_ratio_p, log_ratio_q])), -_FARTHEST, _FARTHEST)
     is_p = np.repeat([1.0, 0.0], [len(log_ratio_p), len(log_ratio_q)])
     chance = expit(x)

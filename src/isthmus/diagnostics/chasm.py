@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
+from ..model.classes import CriticModel
+from ..typing import Array
 from .check import Check, Verdict
 
 ALONE = 1e-3
@@ -77,12 +78,12 @@ def others_of(comparison: Any, rows: Mapping[str, Array]) -> dict[str, Array]:
     rows : mapping of str to ndarray
         Rows of "p" and of "q".
     """
-    model = comparison.estimator
-    if hasattr(model, "predict_log_proba") and "p" in getattr(model, "class_names_", []):
+    model = getattr(comparison.estimator, "model_", None)
+    if isinstance(model, CriticModel):
         out = {}
         for name, own in rows.items():
-            log_proba = np.array(model.predict_log_proba(own))
-            log_proba[:, model.class_names_.index(name)] = -np.inf
+            log_proba = model.log_proba(own)
+            log_proba[:, model.class_names.index(name)] = -np.inf
             out[name] = np.logaddexp.reduce(log_proba, axis=1)
         return out
     return {

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from .._affine import shares
-from .._typing import Array
+from ..data.sample import Sample
 from ..functionals import effective_sample_size
-from ..solvers import Solution
+from ..model.solvers import Solution
+from ..typing import Array
 from .check import Check, Verdict
 
 CHASM = 0.95
@@ -123,7 +123,7 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     how : str
         Which rows the mean runs over.
     """
-    share = shares(log_terms, weight)
+    share = Sample.of(log_terms, weight).share
     log_mean = float(logsumexp(log_terms, b=share))
     value = float(np.exp(min(log_mean, 700.0)))
     terms = np.exp(np.minimum(log_terms, 700.0) - np.clip(log_mean, -700.0, 700.0))

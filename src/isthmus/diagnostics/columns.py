@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._kept import KeptRows
-from .._random import Seeds
-from .._typing import RandomState
-from .._validation import check_number, check_option
-from ._marginal import marginal_divergence
-from ._permutation import permutation_losses
+from ..data.kept import KeptRows
+from ..data.seeds import Seeds
+from ..data.validation import check_number, check_option
+from ..typing import RandomState
+from .marginal import marginal_divergence
+from .permutation import permutation_losses
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,12 @@ def rank_columns(
     """
     check_option(method, "method", ["permutation", "marginal"])
     check_number(repeats, "repeats", low=1, integer=True)
-    kept = kept_rows(comparison)
+    kept = getattr(comparison, "kept", None)
+    if not isinstance(kept, KeptRows):
+        raise ValueError(
+            "comparison must hold rows of the samples, as isthmus.compare leaves them there; "
+            f"received {type(comparison).__name__} without."
+        )
     blocks = column_blocks(comparison)
     if columns is not None:
         absent = sorted(set(columns) - {name for name, _ in blocks})
@@ -120,25 +125,14 @@ def rank_columns(
     return sorted(found, key=lambda shift: (-shift.value, shift.name))
 
 
-def kept_rows(comparison: Any) -> KeptRows:
-    """Rows that a comparison keeps, or an error if it has none."""
-    kept = getattr(comparison, "_rows", None)
-    if not isinstance(kept, KeptRows):
-        raise ValueError(
-            "comparison must hold rows of the samples, as isthmus.compare leaves them there; "
-            f"received {type(comparison).__name__} without."
-        )
-    return kept
-
-
 def column_blocks(comparison: Any) -> list[tuple[str, slice]]:
     """Names of the columns that were given, and which encoded columns are made of each."""
-    encoder = getattr(comparison, "_encoder", None)
+    encoder = comparison.encoder
     if encoder is None:
-        d = kept_rows(comparison).p.shape[1]
+        d = comparison.samples.n_columns
         return [("x" if d == 1 else f"x{j}", slice(j, j + 1)) for j in range(d)]
     out, begin = [], 0
-    for plan in encoder._plans:
+    for plan in encoder.plans:
         out.append((plan.name, slice(begin, begin + len(plan.features))))
         begin += len(plan.features)
     return out

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from .._kept import KeptRows
-from .._typing import Array, IntArray
+from ..data.kept import KeptRows
+from ..typing import Array, IntArray
 from .check import Check, Verdict
 
 _ROWS = 2000

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from ._pareto import pareto_k
+from ..typing import Array
 from .check import Check, Verdict
+from .pareto import pareto_k
 
 GOOD_K, USABLE_K = 0.5, 0.7
 _WIDE, _USELESS = 0.2, 0.5

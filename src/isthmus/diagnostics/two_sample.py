@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaincc
 
-from .._random import Seeds
-from .._tables import TableEncoder, is_table
-from .._typing import Array, RandomState
-from .._validation import as_two_samples, check_number
-from ._label_blind import Blind, blind_features
+from ..data.seeds import Seeds
+from ..data.validation import as_two_samples, check_number
+from ..tables.frames import TableEncoder, is_table
+from ..typing import Array, RandomState
+from .label_blind import Blind, blind_features
 
 _CHUNK = 250
 _GRAM_ROWS = 1000
@@ -129,7 +129,7 @@ def two_sample_test(
             # Levels that only one sample has are a difference like any other here.
             warnings.filterwarnings("ignore", "non-overlapping category levels", UserWarning)
             p, q = TableEncoder(missing="indicator").fit_transform(p, q)
-    rows_p, rows_q, _ = as_two_samples(p, q, missing=True)
+    rows_p, rows_q = (sample.rows for sample in as_two_samples(p, q, missing=True))
     seeds = Seeds(random_state)
     some_p = seeds("rows of p").permutation(len(rows_p))[:max_rows]
     some_q = seeds("rows of q").permutation(len(rows_q))[:max_rows]

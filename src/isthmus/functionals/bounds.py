@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from isthmus._typing import Array
-from isthmus.functionals._arrays import add, check_rows, exp, log_mean_exp, mean, plain
+from isthmus.functionals.arrays import add, check_rows, exp, log_mean_exp, mean, plain
+from isthmus.typing import Array
 
 
 def donsker_varadhan(

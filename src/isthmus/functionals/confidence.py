@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from isthmus._typing import Array
-from isthmus.functionals._arrays import check_rows, mean
+from isthmus.functionals.arrays import check_rows, mean
 from isthmus.functionals.bounds import donsker_varadhan
 from isthmus.functionals.estimate import Estimate
 from isthmus.functionals.weights import effective_sample_size
+from isthmus.typing import Array
 
 METHODS = ("normal", "bernstein")
 

@@ -6,7 +6,7 @@ Every divergence here is written
 
 with the link :math:`\ell` the identity for all but Rényi's. ``u`` and ``v`` are chosen
 so that the terms stay small; for instance total variation uses both samples and terms
-in [0, 1/2]. The formulas are in `isthmus.functionals._terms`.
+in [0, 1/2]. The formulas are in `isthmus.functionals.terms`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from isthmus._typing import Array
-from isthmus.functionals import _terms
-from isthmus.functionals._arrays import log_mean_exp
-from isthmus.functionals._divergence import Divergence
-from isthmus.functionals._generator import Generator
+from isthmus.functionals import terms as _terms
+from isthmus.functionals.arrays import log_mean_exp
+from isthmus.functionals.f_divergence import Divergence
+from isthmus.functionals.generator import Generator
+from isthmus.typing import Array
 
 __all__ = ["Divergence", "get_divergence"]
 

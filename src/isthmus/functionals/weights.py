@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from isthmus._typing import Array
-from isthmus.functionals._arrays import check_log_ratio, plain
+from isthmus.functionals.arrays import check_log_ratio, plain
+from isthmus.typing import Array
 
 
 def importance_weights(log_ratio: npt.ArrayLike) -> Array:

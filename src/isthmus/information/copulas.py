@@ -11,8 +11,8 @@ from typing import Self
 import numpy as np
 from scipy.special import digamma, gammaln, stdtrit
 
-from .._typing import Array, IntArray
-from ._rows import Side, canonical
+from ..typing import Array, IntArray
+from .sides import Side, canonical
 
 # Correlations are kept below one by this much, so that every log-ratio is finite.
 _EDGE = 1e-12

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._random import Seeds
-from .._typing import Array
-from ._judge import Folds
-from ._rows import Side
+from ..data.seeds import Seeds
+from ..typing import Array
+from .judge import Folds
+from .sides import Side
 
 # Fewer rows than this for each cell of a table: the correction of its bias is a guess.
 _FULL = 5.0

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._random import Seeds
-from .._typing import Array, RandomState
-from .._validation import check_number
-from ._reading import Values, columns_of, read_side
-from ._rows import Side
+from ..data.seeds import Seeds
+from ..data.validation import check_number
+from ..typing import Array, RandomState
 from .copulas import gaussian_information
 from .discrete import label_information, table_information
 from .neighbours import ksg_terms
+from .reading import Values, columns_of, read_side
+from .sides import Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class InformationMatrix:
         -------
         Axes
         """
-        from ..plots._style import as_label, axes_or_new
+        from ..plots.style import as_label, axes_or_new
 
         ax = axes_or_new(ax)
         d = len(self.names)

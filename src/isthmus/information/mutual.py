@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from .._random import Seeds
-from .._typing import Array, RandomState
-from .._validation import check_flag, check_number, check_option
-from ._anchored import estimate
-from ._bound import lower_bound
-from ._judge import Judged
-from ._reading import Values, read_side
-from ._rows import Side, canonical
+from ..data.seeds import Seeds
+from ..data.validation import check_flag, check_number, check_option
+from ..typing import Array, RandomState
+from .anchored import estimate
+from .bound import lower_bound
 from .copulas import gaussian_information, rank_noise
 from .discrete import label_information, table_information
+from .judge import Judged
 from .neighbours import ksg_terms
+from .reading import Values, read_side
 from .result import Information
+from .sides import Side, canonical
 
 METHODS = ("auto", "gaussian", "ksg", "cca", "dv", "mine", "nwj", "smile", "infonce")
 _LEAST, _FEW, _PER_COLUMN = 20, 200, 20

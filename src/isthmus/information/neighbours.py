@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import digamma
 
-from .._typing import Array, IntArray
+from ..typing import Array, IntArray
 
 
 def ksg_terms(x: Array, y: Array, k: int = 3) -> Array:

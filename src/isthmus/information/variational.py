@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from .._random import Seeds
-from .._typing import Array
+from ..data.seeds import Seeds
 from ..neural import Training, mlp, require_torch, seeded, train
+from ..typing import Array
 
 KINDS = ("dv", "mine", "nwj", "smile", "infonce")
 _CUT = 5.0

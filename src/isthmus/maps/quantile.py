@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._affine import represented
-from .._typing import Array
-from ._base import UnitMap, centre_and_scale, quantiles
-from ._fit import Sample, fit_log_density
-from ._logspline import LogSpline
-from ._scores import LOG_ROOT_2PI, NormalScores, Tail, tail_of
+from ..data.sample import Sample as Weighted
+from ..typing import Array
+from .fitting import Sample, fit_log_density
+from .logspline import LogSpline
+from .scores import LOG_ROOT_2PI, NormalScores, Tail, tail_of
+from .unit_map import UnitMap, centre_and_scale, quantiles
 
 # Of fewer rows, a normal distribution is all that can be told. Of more, knots must gain so
 # much log-likelihood each on it: where it holds, it is known far beyond the sample.
@@ -75,7 +75,7 @@ class QuantileMap(UnitMap, BaseEstimator):
                 f"x must be a column of finite numbers; received an array of shape {x.shape}."
             )
         weight = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=np.float64)
-        size = float(represented(weight)) if size is None else size
+        size = float(Weighted(x, weight).size) if size is None else size
         order = np.argsort(x, kind="stable")
         order = order[weight[order] > 0.0]
         x, share = x[order], weight[order] / weight.sum()

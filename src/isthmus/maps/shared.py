@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._typing import Array
-from .._validation import check_option
-from ._base import ColumnMap
-from ._choice import choose
-from ._pooled import FITS
-from ._rows import Rows, column_of
+from ..data.validation import check_option
+from ..typing import Array
+from .choice import choose
+from .column import Rows, column_of
+from .pooled import FITS
+from .unit_map import ColumnMap
 
 # A positive column of a smaller range is as straight as its logarithm.
 _LOG_RANGE = 3.0

@@ -1,8 +1,8 @@
 """Everything that needs torch: one training loop, and the networks that it trains."""
 
-from ._torch import require_torch, seeded
 from .batches import ClassBatches, Standard, distinct
 from .bridges import Bridges, fit_bridges
+from .lazy_torch import require_torch, seeded
 from .networks import apply_stacked, evaluate, mlp, stacked_mlps
 from .residual import ClassRows, Residual, fit_residual
 from .training import Trained, Training, train

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .._estimator import chunks
-from .._typing import Array, IntArray
-from ._torch import require_torch
+from ..data.blocks import slices
+from ..typing import Array, IntArray
+from .lazy_torch import require_torch
 
 # Standardised values beyond this are cut: no network overflows at any row.
 FAR = 1e8
@@ -201,7 +201,7 @@ class ClassBatches:
         """
         total = 0.0
         for c, (rows, share) in enumerate(self.held or []):
-            for part in chunks(len(rows)):
+            for part in slices(len(rows)):
                 total += float(function(c, rows[part]).double() @ share[part])
         return total
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .._estimator import chunks
-from .._typing import Array
-from ._torch import require_torch, seeded
+from ..data.blocks import slices
+from ..typing import Array
 from .batches import ClassBatches, Standard
+from .lazy_torch import require_torch, seeded
 from .networks import apply_stacked, evaluate, mlp, stacked_mlps
 from .training import Trained, Training, train
 
@@ -52,7 +52,7 @@ class Bridges:
         """Log m_k / m_{k+1} at rows, shape (n, K + 1); finite everywhere."""
         out = [
             evaluate(lambda x: _heads(self.module, self.shared, x), self.standard(rows[part]))
-            for part in chunks(len(rows), _ROWS)
+            for part in slices(len(rows), _ROWS)
         ]
         return np.concatenate(out)
 

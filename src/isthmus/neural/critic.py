@@ -1,4 +1,4 @@
-"""A neural critic, fitted on what a setup knows of the classes."""
+"""A neural critic, fitted on what is known of the classes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._random import Seeds
-from .._typing import Array
 from ..auxiliaries import Samples, fit_auxiliary, is_known
-from ._torch import require_torch, seeded
+from ..data.sample import Sample, TwoSamples
+from ..data.seeds import Seeds
+from ..model.offsets import Offsets
+from ..model.rows import ClassRows
+from ..typing import Array
 from .batches import distinct, some
 from .inputs import FrameInputs, columns
+from .lazy_torch import require_torch, seeded
 from .networks import mlp
-from .residual import ClassRows, Residual, fit_residual
+from .residual import ClassRows as Inputs
+from .residual import Residual, fit_residual
 from .training import Trained, Training, printed
 
 # How often the held-out loss is looked at in a whole run.
@@ -67,15 +71,21 @@ class NetworkFit:
 
 
 def fit_network(
-    spec: Any, setup: Any, offset: Offset, seeds: Seeds, *, plain: bool = False, verbose: int = 0
+    spec: Any,
+    classes: ClassRows,
+    offset: Offset,
+    seeds: Seeds,
+    *,
+    plain: bool = False,
+    verbose: int = 0,
 ) -> NetworkFit:
-    """Fit a neural critic to the classes of a setup.
+    """Fit a neural critic to the rows of every class.
 
     Parameters
     ----------
     spec : MLP or Network
         What to train, and how.
-    setup : Setup
+    classes : ClassRows
         Rows, auxiliaries and coordinates.
     offset : callable
         ``offset(rows, Z)``: what the network is added to, shape (n, K + 2).
@@ -89,103 +99,93 @@ def fit_network(
     -------
     NetworkFit
     """
-    train, held = _split(setup, spec.validation, seeds)
-    names = setup.class_names
+    offsets, names = classes.offsets, classes.class_names
+    train, held = _split(classes, spec.validation, seeds)
     inputs: Any = columns
     if getattr(spec, "inputs", "coordinates") == "coordinates":
-        inputs = FrameInputs(setup.frames[:2])
+        inputs = FrameInputs(classes.frames[:2])
 
-    def seen(part: _Part) -> ClassRows:
-        Z = setup.where(part.rows)
-        return ClassRows(inputs(part.rows, Z), offset(part.rows, Z), part.weight)
+    def seen(part: Sample) -> Inputs:
+        Z = offsets.where(part.rows)
+        return Inputs(inputs(part.rows, Z), offset(part.rows, Z), part.weight)
 
-    def fresh(epoch: int) -> Mapping[int, ClassRows]:
-        drawn = _auxiliaries(setup, train, -(-size // _TURNS), seeds, f"epoch {epoch}")
+    def fresh(epoch: int) -> Mapping[int, Inputs]:
+        drawn = _auxiliaries(offsets, train, -(-size // _TURNS), seeds, f"epoch {epoch}")
         return {c: seen(part) for c, part in drawn.items()}
 
     size = max(len(train[c].rows) for c in (0, 1))
-    classes = [seen(part) for part in _all(setup, train, size, seeds, "epoch 0")]
+    trained = [seen(part) for part in _all(offsets, train, size, seeds, "epoch 0")]
     judges = None
     if held is not None:
         size_held = max(len(held[0].rows), len(held[1].rows), _HELD_OUT_DRAWS)
-        judges = [seen(part) for part in _all(setup, held, size_held, seeds, "held out")]
+        judges = [seen(part) for part in _all(offsets, held, size_held, seeds, "held out")]
     rng = seeds("network")
-    module = _module(spec, classes[0].inputs.shape[1], setup, plain, rng)
+    module = _module(spec, trained[0].inputs.shape[1], offsets, plain, rng)
     residual = fit_residual(
         module,
-        classes,
+        trained,
         judges,
-        prior=setup.prior,
-        learned=setup.learned.tolist(),
+        prior=classes.prior,
+        learned=offsets.learned.tolist(),
         names=names,
         batch_size=spec.batch_size,
         settings=_training(spec),
         rng=rng,
         fresh=fresh if len(names) > 2 else None,
         # Learned auxiliaries are means to an end: what does not fit is laid on them first.
-        shrink=[spec.shrink if c < 2 and not plain else 0.0 for c in setup.learned],
+        shrink=[spec.shrink if c < 2 and not plain else 0.0 for c in offsets.learned],
         progress=printed("MDRE network", verbose),
     )
     return NetworkFit(residual, inputs)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Rows of a class and their weights."""
-
-    rows: Array
-    weight: Array | None = None
-
-
 def _split(
-    setup: Any, share: float, seeds: Seeds
-) -> tuple[dict[int, _Part], dict[int, _Part] | None]:
+    classes: ClassRows, share: float, seeds: Seeds
+) -> tuple[dict[int, Sample], dict[int, Sample] | None]:
     """Different rows of p, of q and of auxiliaries given as rows: to train on, and held out."""
-    given = dict(enumerate(zip(setup.data, setup.weights, strict=True)))
-    for k, auxiliary in enumerate(setup.auxiliaries):
+    given = dict(enumerate(classes.samples))
+    for k, auxiliary in enumerate(classes.offsets.auxiliaries):
         if isinstance(auxiliary, Samples):
-            given[k + 2] = auxiliary.rows_, None
+            given[k + 2] = Sample.of(auxiliary.rows_)
     train, held = {}, {}
     rng = seeds("stop early")
-    merged = {c: _merged(setup, *pair) for c, pair in given.items()}
-    for c, (rows, weight) in merged.items():
-        out = some(len(rows), share, rng)
-        train[c] = _Part(rows[~out], weight[~out])
-        held[c] = _Part(rows[out], weight[out])
-    if not all(len(part.rows) for part in [*train.values(), *held.values()]):
-        return {c: _Part(*pair) for c, pair in merged.items()}, None
+    merged = {c: _merged(classes.offsets, sample) for c, sample in given.items()}
+    for c, sample in merged.items():
+        out = some(len(sample), share, rng)
+        train[c], held[c] = sample.take(~out), sample.take(out)
+    if not all(len(part) for part in [*train.values(), *held.values()]):
+        return merged, None
     return train, held
 
 
-def _merged(setup: Any, rows: Array, weight: Array | None) -> tuple[Array, Array]:
+def _merged(offsets: Offsets, sample: Sample) -> Sample:
     """Different rows with their weights, in an order that no change of units touches."""
-    rows, weight = distinct(rows, weight)
-    order = np.argsort(setup.where(rows)[:, 0], kind="stable")
-    return rows[order], weight[order]
+    found = Sample(*distinct(sample.rows, sample.weight))
+    return found.take(np.argsort(offsets.where(found.rows)[:, 0], kind="stable"))
 
 
 def _auxiliaries(
-    setup: Any, given: Mapping[int, _Part], size: int, seeds: Seeds, name: str
-) -> dict[int, _Part]:
+    offsets: Offsets, given: Mapping[int, Sample], size: int, seeds: Seeds, name: str
+) -> dict[int, Sample]:
     """Fresh rows of every auxiliary but those that were given as rows."""
-    p, q = given[0], given[1]
     out = {}
-    for k, auxiliary in enumerate(setup.auxiliaries):
+    for k, auxiliary in enumerate(offsets.auxiliaries):
         if isinstance(auxiliary, Samples):
             continue
         source = auxiliary
         if not is_known(auxiliary):
             # Made of these rows alone: a row held out must not come back in a mixture.
-            source = clone(auxiliary, safe=False)
-            fit_auxiliary(source, p.rows, q.rows, p.weight, q.weight)
+            source = fit_auxiliary(clone(auxiliary, safe=False), TwoSamples(given[0], given[1]))
         rng = seeds(f"network m{k + 1}, {name}")
-        out[k + 2] = _Part(np.asarray(source.sample(size, rng)))
+        out[k + 2] = Sample.of(np.asarray(source.sample(size, rng)))
     return out
 
 
-def _all(setup: Any, given: Mapping[int, _Part], size: int, seeds: Seeds, name: str) -> list[_Part]:
+def _all(
+    offsets: Offsets, given: Mapping[int, Sample], size: int, seeds: Seeds, name: str
+) -> list[Sample]:
     """Rows of every class, in order."""
-    drawn = _auxiliaries(setup, given, size, seeds, name)
+    drawn = _auxiliaries(offsets, given, size, seeds, name)
     return [part for _, part in sorted({**given, **drawn}.items())]
 
 
@@ -204,10 +204,12 @@ def _training(spec: Any) -> Training:
     )
 
 
-def _module(spec: Any, n_inputs: int, setup: Any, plain: bool, rng: np.random.Generator) -> Any:
+def _module(
+    spec: Any, n_inputs: int, offsets: Offsets, plain: bool, rng: np.random.Generator
+) -> Any:
     """The network to train: one output for each learned class."""
     torch = require_torch(type(spec).__name__)
-    learned, n_classes = setup.learned.tolist(), len(setup.class_names)
+    learned, n_classes = offsets.learned.tolist(), len(offsets.class_names)
     if not hasattr(spec, "module"):
         how = {"width": spec.width, "depth": spec.depth, "activation": spec.activation}
         with seeded(rng):

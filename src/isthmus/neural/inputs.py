@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array
 from ..critics.quadratic import Frame
+from ..typing import Array
 
 
 @dataclass(frozen=True)

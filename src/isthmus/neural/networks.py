@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from ._torch import require_torch
+from ..typing import Array
+from .lazy_torch import require_torch
 
 
 def mlp(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from .._validation import check_number
+from ..data.validation import check_number
 from .training import Training
 
 # How often the held-out loss is looked at in a whole run.

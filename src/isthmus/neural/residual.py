@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from .._estimator import chunks
-from .._typing import Array
-from ._torch import require_torch
+from ..data.blocks import slices
+from ..typing import Array
 from .batches import ClassBatches, Standard
+from .lazy_torch import require_torch
 from .networks import evaluate
 from .training import Trained, Training, train
 
@@ -74,7 +74,7 @@ class Residual:
         """Outputs at rows of inputs, shape (n, learned classes), some rows at a time."""
         out = [
             evaluate(self.module, self.standard(inputs[part]))
-            for part in chunks(len(inputs), _ROWS)
+            for part in slices(len(inputs), _ROWS)
         ]
         return np.concatenate(out) if out else np.zeros((0, 0))
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_number
-from ._average import Average
-from ._checkpoint import Checkpoint
-from ._torch import require_torch, seeded
+from ..data.validation import check_number
+from .average import Average
+from .checkpoint import Checkpoint
+from .lazy_torch import require_torch, seeded
 
 # Decay of the running loss that is reported.
 _RUNNING = 0.95

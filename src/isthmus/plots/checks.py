@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from .._typing import Array
-from .._validation import as_weight, check_number
+from ..data.validation import as_weight, check_number
 from ..functionals import effective_sample_size, importance_weights
-from ._style import GREY, P, Q, as_label, as_values, axes_or_new, same_length
+from ..typing import Array
+from .style import GREY, P, Q, as_label, as_values, axes_or_new, same_length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from .._validation import as_weight, check_number
-from ._style import (
+from ..data.validation import as_weight, check_number
+from .style import (
     GREY,
     P,
     Q,

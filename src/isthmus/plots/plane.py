@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array
-from .._validation import check_number
-from ._style import (
+from ..data.validation import check_number
+from ..typing import Array
+from .ratio import LOG_RATIO
+from .style import (
     P,
     Q,
     as_label,
@@ -20,7 +21,6 @@ from ._style import (
     same_length,
     symmetric_limit,
 )
-from .ratio import LOG_RATIO
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

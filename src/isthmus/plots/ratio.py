@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import as_weight, check_number
-from ._style import (
+from ..data.validation import as_weight, check_number
+from .style import (
     GREY,
     P,
     Q,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import as_weight
-from ._style import (
+from ..data.validation import as_weight
+from .style import (
     GREY,
     P,
     Q,

@@ -17,8 +17,9 @@ Examples
 
 from __future__ import annotations
 
-from . import truths
-from ._base import Distribution
+# Each of these registers its problems when imported.
+from . import hard_high, hard_low, one_dimensional, table2, table3, truths
+from .base import Distribution
 from .gaussian import Gaussian, correlation_for
 from .mixture import Mixture
 from .pair import DistributionPair
@@ -28,9 +29,6 @@ from .student_t import StudentT
 from .transformed import Rotated, Warped
 from .truncated import TruncatedNormal
 from .truths import Truth
-
-# Each of these registers its problems when imported.
-from . import one_dimensional, table2, table3, hard_low, hard_high  # isort: skip
 
 __all__ = [
     "Distribution",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array
+from ..typing import Array
 
 
 def frozen(values: Array) -> Array:

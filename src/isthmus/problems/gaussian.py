@@ -7,8 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array, RandomState
-from ._base import as_count, as_generator, as_points
+from ..typing import Array, RandomState
+from .base import as_count, as_generator, as_points
 from .blocks import PairedScatter, as_location
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._base import Distribution
+from .base import Distribution
 from .gaussian import Gaussian
 from .maps import EXP
 from .mixture import Mixture

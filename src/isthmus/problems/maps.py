@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from .._typing import Array
+from ..typing import Array
 from .products import Margin
 
 

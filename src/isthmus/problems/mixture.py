@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array, RandomState
-from ._base import Distribution, as_count, as_generator, as_points
+from ..typing import Array, RandomState
+from .base import Distribution, as_count, as_generator, as_points
 from .blocks import frozen
 
 

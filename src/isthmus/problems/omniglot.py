@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array, RandomState
-from .._validation import check_number, check_option
-from ._base import as_generator
-from ._omniglot_files import find_zip, read_zip
+from ..data.validation import check_number, check_option
+from ..typing import Array, RandomState
+from .base import as_generator
+from .omniglot_files import find_zip, read_zip
 
 __all__ = [
     "Alphabet",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array, Auxiliary, RandomState
-from ._base import Distribution, as_generator
+from ..typing import Array, Auxiliary, RandomState
+from .base import Distribution, as_generator
 from .truths import Truth
 
 

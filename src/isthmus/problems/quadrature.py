@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from ._base import Distribution
+from ..typing import Array
+from .base import Distribution
 from .gaussian import Gaussian
 from .mixture import Mixture
 from .products import Margin, Point, Product

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 
-from .._typing import Problem
+from ..typing import Problem
 
 _FACTORIES: dict[str, Callable[[], Problem]] = {}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
+from ..typing import Array
 from . import truths
 from .gaussian import Gaussian, correlation_for
 from .mixture import Mixture

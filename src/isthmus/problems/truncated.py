@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from .._typing import Array, RandomState
-from ._base import as_count, as_generator, as_points, positive
+from ..typing import Array, RandomState
+from .base import as_count, as_generator, as_points, positive
 
 
 class TruncatedNormal:

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._typing import Array
-from ._base import Distribution
+from ..typing import Array
+from .base import Distribution
 from .blocks import PairedScatter, relative_spectrum
 from .gaussian import Gaussian
 from .mixture import Mixture

@@ -4,6 +4,6 @@
 figures are within it, it has no scripts, and it asks the network for nothing.
 """
 
-from ._page import page, write
+from .page import page, write
 
 __all__ = ["page", "write"]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from .._typing import Array
-from ..neural._torch import require_torch
+from ..neural.lazy_torch import require_torch
+from ..typing import Array
 from .losses import Method
 
 

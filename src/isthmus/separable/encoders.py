@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._validation import check_option
-from ..neural._torch import require_torch
+from ..data.validation import check_option
+from ..neural.lazy_torch import require_torch
 
 POOLS = ("flat", "mean")
 PUBLISHED: dict[str, Any] = {"channels": (32, 64, 64), "strides": (1, 2, 2), "pool": "mean"}
@@ -66,7 +66,7 @@ def residual_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("residual_encoder").nn
-    from ._modules import Residual, TwoWays, WithOne
+    from .modules import Residual, TwoWays, WithOne
 
     check_option(pool, "pool", POOLS)
     flat = pool == "flat"
@@ -120,7 +120,7 @@ def dense_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("dense_encoder").nn
-    from ._modules import WithOne
+    from .modules import WithOne
 
     seen = in_channels * size[0] * size[1]
     layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]

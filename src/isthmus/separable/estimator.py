@@ -10,18 +10,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._estimator import chunks
-from .._random import Seeds
-from .._typing import Array, RandomState
+from ..data.blocks import slices
+from ..data.seeds import Seeds
 from ..functionals import Estimate
-from ..neural._torch import require_torch, seeded
+from ..neural.lazy_torch import require_torch, seeded
 from ..neural.training import printed, train
-from ._images import as_cells
-from ._parameters import IMAGES, check_parameters, is_cellwise, make_critic, training_of
-from ._rows import CellRows, Inputs, WholeRows
+from ..typing import Array, RandomState
 from .calibration import best_scales
+from .images import as_cells
 from .losses import Method, capped
 from .mixing import CellMixing
+from .parameters import IMAGES, check_parameters, is_cellwise, make_critic, training_of
+from .rows import CellRows, Inputs, WholeRows
 from .sources import PairArrays, Source, join_cells
 
 # Batches of held-out pairs at every look and in the end, and partners that InfoNCE keeps.
@@ -316,7 +316,7 @@ class SeparableRatio(BaseEstimator):
                 f"u and v must be as many; received {np.shape(u)[0]} and {np.shape(v)[0]}."
             )
         out = np.empty(len(u))
-        for part in chunks(len(u), 4096):
+        for part in slices(len(u), 4096):
             projected = np.asarray(u[part], dtype=np.float64) @ self.matrix_
             out[part] = np.einsum("ij,ij->i", projected, v[part]) + self.bias_
             if self.method == "infonce":
@@ -356,7 +356,7 @@ class SeparableRatio(BaseEstimator):
         encoder = self.critic_.f if partner else self.critic_.g
         out = []
         with torch.no_grad():
-            for part in chunks(len(images), IMAGES):
+            for part in slices(len(images), IMAGES):
                 now = torch.from_numpy(np.ascontiguousarray(images[part]))
                 out.append(encoder(self.inputs_[partner](now)).double().numpy())
         return np.concatenate(out)

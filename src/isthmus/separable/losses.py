@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..neural._torch import require_torch
+from ..neural.lazy_torch import require_torch
 
 METHODS = ("mdre", "tre", "single", "infonce")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_number, check_option
-from ..neural._torch import require_torch
+from ..data.validation import check_number, check_option
+from ..neural.lazy_torch import require_torch
 
 MIXINGS = ("nested", "count", "cells", "merged")
 

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from .._typing import Array
+from ..typing import Array
 
 
 def linear_probe(

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._validation import check_number
-from ..neural._torch import require_torch
+from ..data.validation import check_number
+from ..neural.lazy_torch import require_torch
 from ..problems.omniglot import SpatialMultiOmniglot
 
 

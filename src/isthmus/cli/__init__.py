@@ -1,0 +1,5 @@
+"""The command line: one file a command."""
+
+from .app import main, run
+
+__all__ = ["main", "run"]

@@ -1,0 +1,132 @@
+"""Cross-fitting: every row's log-ratio by a model that has not seen it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .data.sample import TwoSamples
+from .data.seeds import Seeds
+from .estimator import ClassEstimator, refitted
+from .model.solvers import Solution
+from .typing import Array, IntArray
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """What the folds gave.
+
+    Attributes
+    ----------
+    fold_p, fold_q : ndarray of int
+        Fold of each row.
+    log_ratio_p, log_ratio_q : ndarray
+        Log p/q at each row by the model fitted without its fold.
+    accuracies : tuple of ndarray
+        For every fold, the share of held-out rows of each class that are put into it.
+    solutions : tuple of Solution
+        How the solver ended in each fold.
+    without : tuple of (ndarray, ndarray)
+        Log p/q at all rows by each fold's model; empty where every row's influence is
+        known in closed form.
+    """
+
+    fold_p: IntArray
+    fold_q: IntArray
+    log_ratio_p: Array
+    log_ratio_q: Array
+    accuracies: tuple[Array, ...] = ()
+    solutions: tuple[Solution, ...] = ()
+    without: tuple[tuple[Array, Array], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """What one fold gave."""
+
+    log_ratio_p: Array
+    log_ratio_q: Array
+    accuracy: Array | None
+    solution: Solution | None
+    every: tuple[Array, Array] | None
+
+
+def cross_fit(
+    full: Any,
+    samples: TwoSamples,
+    folds: int,
+    seeds: Seeds,
+    *,
+    n_jobs: int | None = None,
+    report: Callable[[str], None] = lambda what: None,
+) -> CrossFit:
+    """Fit once for each fold, to all rows but those of the fold.
+
+    Parameters
+    ----------
+    full : estimator
+        Fitted to all rows: the folds take over its choices and start where it ended.
+    samples : TwoSamples
+    folds : int
+    seeds : Seeds
+    n_jobs : int, optional
+        Number of fits at a time.
+    report : callable
+        Told of every fold that is done.
+    """
+    fold_p, fold_q = (_folds(len(sample), folds, seeds) for sample in samples)
+    # How far the fit moves without a fold is what tells its error, unless a formula does.
+    by_formula = isinstance(full, ClassEstimator) and full.model_.has_influence
+
+    def run(fold: int) -> _Fold:
+        here_p, here_q = fold_p == fold, fold_q == fold
+        fit = refitted(full, samples.take(~here_p, ~here_q))
+        held = samples.take(here_p, here_q)
+        accuracy = fit.judge(held)[1] if isinstance(fit, ClassEstimator) else None
+        solution = getattr(fit, "solution_", None)
+        if by_formula:
+            p, q = (fit.log_ratio_at(sample.rows) for sample in held)
+            return _Fold(p, q, accuracy, solution, None)
+        p, q = (fit.log_ratio_at(sample.rows) for sample in samples)
+        return _Fold(p[here_p], q[here_q], accuracy, solution, (p, q))
+
+    results: list[_Fold] = []
+    with warnings.catch_warnings():
+        # The fit to all rows has said it already; convergence is a check of its own.
+        warnings.simplefilter("ignore")
+        for fold, result in enumerate(_each(run, folds, n_jobs)):
+            report(f"fold {fold + 1} of {folds}")
+            results.append(result)
+    log_ratio_p, log_ratio_q = np.empty(len(samples.p)), np.empty(len(samples.q))
+    for fold, result in enumerate(results):
+        log_ratio_p[fold_p == fold] = result.log_ratio_p
+        log_ratio_q[fold_q == fold] = result.log_ratio_q
+    return CrossFit(
+        fold_p,
+        fold_q,
+        log_ratio_p,
+        log_ratio_q,
+        tuple(one.accuracy for one in results if one.accuracy is not None),
+        tuple(one.solution for one in results if one.solution is not None),
+        tuple(one.every for one in results if one.every is not None),
+    )
+
+
+def _folds(n: int, folds: int, seeds: Seeds) -> IntArray:
+    """Fold of each row. The two samples share the draw, so that swapping them changes nothing."""
+    return seeds("folds").permutation(np.arange(n) % folds)
+
+
+def _each(run: Callable[[int], _Fold], folds: int, n_jobs: int | None) -> Iterator[_Fold]:
+    """Results of the folds in order, as they come."""
+    if n_jobs is None or n_jobs == 1:
+        return (run(fold) for fold in range(folds))
+    from joblib import Parallel, delayed
+
+    # Threads: the work is in NumPy, which lets go of the interpreter's lock.
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    return iter(parallel(delayed(run)(fold) for fold in range(folds)))

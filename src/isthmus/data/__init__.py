@@ -1,0 +1,1 @@
+"""Samples, blocks of rows, held-out rows, seeds and validation."""

@@ -1,0 +1,124 @@
+"""Held-out rows: how they are split off, how candidates are judged on them, and by what margin.
+
+Everything that is chosen is chosen here: one split, one paired gain with its standard
+error, and the thresholds with their reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..typing import Array, IntArray
+
+LEAST_ROWS = 200
+"""Rows of each sample below which none are held out, and "auto" is a rule."""
+
+SEARCH_ROWS = 10_000
+"""Rows of each sample that a search sees at most: more do not change what is chosen."""
+
+HELD = 0.25
+"""Share of the rows that is held out."""
+
+PROVEN = 3.0
+"""Standard errors that a candidate must gain by: many are tried, and far from the rows
+they differ wildly."""
+
+LIKELY = 2.0
+"""Standard errors within which two candidates count as equally good."""
+
+LEAST_NATS = 3.0
+"""Nats over all held-out rows that are no evidence, however regular they are."""
+
+LOST_ROW = 20.0
+"""Nats that one row can cost at most: a far outlier may cost hundreds, and counts as one row."""
+
+MOST_GAIN = 10.0
+"""Nats that one row can bring one density over another at most."""
+
+
+class Gain(NamedTuple):
+    """How much higher a mean log-likelihood is than another, and its standard error."""
+
+    mean: float
+    std_error: float
+
+    def proven(self, rows: int) -> bool:
+        """Whether it is beyond doubt that the first is better, on so many rows."""
+        return self.mean > max(PROVEN * self.std_error, LEAST_NATS / rows)
+
+
+def paired_gain(
+    mine: Sequence[Array],
+    theirs: Sequence[Array],
+    shares: Sequence[Array],
+    prior: Sequence[float] | Array | None = None,
+    most: float = np.inf,
+) -> Gain:
+    """Gain in log-likelihood on the same rows, summed over classes.
+
+    Parameters
+    ----------
+    mine, theirs : sequence of ndarray
+        For every class, log-likelihoods of its rows.
+    shares : sequence of ndarray
+        Shares of these rows, which add up to one in each class.
+    prior : sequence of float, optional
+        Weight of each class; one by default.
+    most : float
+        What one row can bring or cost at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gain = paired_gain([np.array([1.0, 3.0])], [np.zeros(2)], [np.full(2, 0.5)])
+    >>> gain.mean, round(gain.std_error, 3)
+    (2.0, 0.707)
+    """
+    mean, variance = 0.0, 0.0
+    for k, (a, b, share) in enumerate(zip(mine, theirs, shares, strict=True)):
+        pi = 1.0 if prior is None else float(prior[k])
+        gap = a - b
+        if np.isfinite(most):
+            gap = np.clip(np.nan_to_num(gap), -most, most)
+        centre = float(share @ gap)
+        mean += pi * centre
+        variance += pi**2 * float((share**2 * (gap - centre) ** 2).sum())
+    return Gain(float(mean), float(np.sqrt(variance)))
+
+
+@dataclass(frozen=True)
+class Split:
+    """Places of the rows to fit to, and of those that are held out."""
+
+    train: IntArray
+    held: IntArray
+
+
+def split_rows(
+    n: int, rng: np.random.Generator, held: float = HELD, most: int = SEARCH_ROWS
+) -> Split:
+    """Hold out a share of n rows at random, of at most so many rows in all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> split = split_rows(8, np.random.default_rng(0))
+    >>> len(split.train), len(split.held)
+    (6, 2)
+    """
+    order = rng.permutation(n)[:most]
+    cut = max(round(held * len(order)), 1)
+    return Split(order[cut:], order[:cut])
+
+
+def quarters(order: IntArray, count: int = 4) -> list[Split]:
+    """Splits of rows in a random order, each holding out every fourth of them."""
+    parts = [order[k::count] for k in range(count)]
+    return [
+        Split(np.concatenate([part for j, part in enumerate(parts) if j != k]), parts[k])
+        for k in range(count)
+    ]

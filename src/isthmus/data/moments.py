@@ -1,0 +1,52 @@
+"""Moments of a weighted sample, with far outliers pulled in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..typing import Array
+from .sample import Sample
+
+_CLIP_QUANTILE = 0.005
+_CLIP_FACTOR = 3.0
+_HARMLESS = 6.0
+
+
+def clipped(sample: Sample) -> Sample:
+    """Pull far outliers in, so that moments of a heavy-tailed sample exist.
+
+    The limits lie at three times the distance of the 0.5 % and 99.5 %
+    quantiles from the median: some eight standard deviations of a normal
+    sample. Rows within six standard deviations of the mean do no harm, and a
+    sample without any beyond them is returned unchanged.
+    """
+    X = sample.rows
+    mean = sample.mean(X)
+    reach = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
+    if np.all(reach <= _HARMLESS * np.sqrt(sample.mean((X - mean) ** 2))):
+        return sample
+    levels = [_CLIP_QUANTILE, 0.5, 1.0 - _CLIP_QUANTILE]
+    # Equal weights are left out: with weights every column has to be sorted whole.
+    weight = sample.weight if np.ptp(sample.weight) > 0 else None
+    low, middle, high = np.quantile(X, levels, axis=0, method="inverted_cdf", weights=weight)
+    # A column that is nearly constant has no spread to judge outliers by.
+    low = np.where(low < middle, middle - _CLIP_FACTOR * (middle - low), -np.inf)
+    high = np.where(high > middle, middle + _CLIP_FACTOR * (high - middle), np.inf)
+    if np.all(X >= low) and np.all(X <= high):
+        return sample
+    return Sample(np.asarray(np.clip(X, low, high)), sample.weight)
+
+
+def moments(sample: Sample) -> tuple[Array, Array]:
+    """Mean and covariance (maximum likelihood) of a weighted sample."""
+    share = sample.share
+    mean = share @ sample.rows
+    D = sample.rows - mean
+    return mean, (D * share[:, None]).T @ D
+
+
+def column_moments(sample: Sample) -> tuple[Array, Array]:
+    """Mean and variance of every column, with far outliers pulled in."""
+    sample = clipped(sample)
+    mean = sample.mean(sample.rows)
+    return mean, sample.mean((sample.rows - mean) ** 2)

@@ -1,0 +1,152 @@
+"""Non-linear canonical variates, and the normal copula of the leading ones.
+
+x and y may be far from jointly normal because each was bent by a map of its own: a rotation
+that grows with the radius, a change of margins after a rotation. Functions of x alone and
+of y alone undo that. Those with the largest correlation are found by linear algebra, as
+canonical variates of features; the leading ones are turned into normal scores and taken to be
+jointly normal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Self
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..typing import Array, IntArray
+from .copulas import normal_log_ratio
+from .sides import canonical
+
+# Features in directions with less than this share of the variance are noise.
+_FLAT = 1e-4
+# Coordinates are cut here before powers are taken.
+_FAR = 3.5
+
+
+@dataclass(frozen=True)
+class Bend:
+    """Which features a side is given beside its coordinates.
+
+    Attributes
+    ----------
+    rings : int
+        Pieces of the radius, each with a linear map of its own; 0 for none.
+    degree : int
+        Degree of polynomials of the leading coordinates; 0 for none.
+    leading : int
+        Number of the leading canonical coordinates.
+    """
+
+    rings: int
+    degree: int
+    leading: int
+
+    def features(self, a: Array, fitted: IntArray) -> Array:
+        """Features of canonical coordinates, shape (n, k)."""
+        parts = [a]
+        if self.rings:
+            hats = _hats((a * a).sum(axis=1), fitted, self.rings)
+            parts += [a * hats[:, [k]] for k in range(self.rings - 1)]
+        if self.degree:
+            parts.append(_polynomials(a[:, : self.leading], self.degree))
+        return np.hstack(parts)
+
+
+class BentRatio:
+    """The normal copula of non-linear canonical variates.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, d)
+        Coordinates of all rows.
+    bend : Bend
+        Features.
+    most : int
+        Largest number of variates to be tried.
+    """
+
+    name = "bent"
+
+    def __init__(self, x: Array, y: Array, bend: Bend, most: int) -> None:
+        self.x, self.y, self.bend = x, y, bend
+        self.most = min(most, x.shape[1], y.shape[1])
+        self.use(self.most)
+
+    def use(self, n_variates: int) -> None:
+        """Take so many of the leading variates."""
+        self.n_variates = n_variates
+
+    def fit(self, rows: IntArray) -> Self:
+        """Fit to the pairs of these rows."""
+        a, b, _ = canonical(self.x, self.y, rows)
+        a, b, _ = canonical(
+            self.bend.features(a, rows), self.bend.features(b, rows), rows, flat=_FLAT
+        )
+        k = self.most
+        self.u, self.v = _to_scores(a[:, :k]), _to_scores(b[:, :k])
+        self.rows, self._pairs = rows, dict[int, tuple[Array, Array, Array]]()
+        return self
+
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
+        """Log-ratio at pairs of row i of x and row j of y."""
+        a, b, rho = self.variates()
+        return normal_log_ratio(a[i], b[j], rho)
+
+    def variates(self) -> tuple[Array, Array, Array]:
+        """Normal variates of x and of y, in pairs, and their correlations."""
+        k = self.n_variates
+        if k not in self._pairs:
+            # Scores are no longer exactly uncorrelated.
+            a, b, rho = canonical(self.u[:, :k], self.v[:, :k], self.rows)
+            self._pairs[k] = a, b, np.minimum(rho, 1.0 - 1e-12)
+        return self._pairs[k]
+
+
+def bends(d_x: int, d_y: int, n: int) -> list[Bend]:
+    """Sets of features worth trying, the simplest first, none with more than n / 40."""
+    d = max(d_x, d_y)
+    leading, degree = (d, 5) if d <= 3 else (d, 4) if d <= 5 else (2, 5)
+    rings = 4 if d > 5 else 6
+    tried = [Bend(0, degree, leading), Bend(0, 3, min(d, 5 if d <= 5 else 3))]
+    if d > 1:
+        tried += [Bend(rings, 0, 0), Bend(rings, degree, leading)]
+    return [bend for bend in tried if _count(bend, d) <= n / 40]
+
+
+def _count(bend: Bend, d: int) -> int:
+    polynomials = comb(min(bend.leading, d) + bend.degree, bend.degree) - 1 if bend.degree else 0
+    return d * max(bend.rings, 1) + polynomials
+
+
+def _hats(radius: Array, fitted: IntArray, n: int) -> Array:
+    """Piecewise linear functions of the radius that add up to one, shape (rows, n)."""
+    known = np.sort(radius[fitted])
+    level = (np.arange(len(known)) + 0.5) / len(known)
+    score = ndtri(np.interp(radius, known, level))
+    knots = np.linspace(-1.5, 1.5, n)
+    return np.column_stack([np.interp(score, knots, row) for row in np.eye(n)])
+
+
+def _polynomials(a: Array, degree: int) -> Array:
+    """Hermite polynomials of up to this total degree, normalised, without those of degree one."""
+    a = np.clip(a, -_FAR, _FAR)
+    powers = [np.ones_like(a), a]
+    for k in range(2, degree + 1):
+        powers.append((a * powers[-1] - np.sqrt(k - 1) * powers[-2]) / np.sqrt(k))
+    out = []
+    for total in range(2, degree + 1):
+        for which in combinations_with_replacement(range(a.shape[1]), total):
+            counts = np.bincount(which, minlength=a.shape[1])
+            factors = [powers[k][:, c] for c, k in enumerate(counts) if k]
+            out.append(np.prod(factors, axis=0))
+    return np.column_stack(out)
+
+
+def _to_scores(z: Array) -> Array:
+    """Normal scores of columns, over all rows: margins do not know the pairs."""
+    order = np.argsort(np.argsort(z, axis=0), axis=0)
+    return np.asarray(ndtri((order + 0.5) / len(z)))

@@ -1,0 +1,81 @@
+"""The coordinates that an estimator works in: shared column maps, then an affine map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.sample import TwoSamples
+from ..typing import Array
+from . import SharedMaps
+from .affine import AffineMap, canonical_map, column_map
+from .surroundings import Surroundings
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A bijection of the data, the same for every class, which leaves p/q unchanged.
+
+    Attributes
+    ----------
+    maps : SharedMaps or None
+        An increasing function for every column; None for none.
+    affine : AffineMap
+        What follows.
+    """
+
+    maps: SharedMaps | None
+    affine: AffineMap
+
+    def __call__(self, X: Array) -> Array:
+        return self.affine(X if self.maps is None else self.maps(X))
+
+    def inverse(self, Z: Array) -> Array:
+        """Return to the coordinates of x."""
+        X = self.affine.inverse(Z)
+        return X if self.maps is None else self.maps.inverse(X)
+
+    def log_volume(self, X: Array) -> Array | float:
+        """Log of the volume change |dz/dx|, at every row where it varies."""
+        constant = self.affine.log_det
+        return constant if self.maps is None else constant + self.maps.log_derivative(X)
+
+    @property
+    def columns(self) -> Array | None:
+        """Matrix from z to the columns, each scaled; None where these are dependent."""
+        forward, backward = self.affine.forward, self.affine.backward
+        if forward.shape[0] != forward.shape[1]:
+            return None
+        return np.asarray(backward / np.linalg.norm(backward, axis=0))
+
+    def surroundings(self, other: Array) -> Surroundings:
+        """What an anchor fitted in these coordinates may know; ``other`` are the other's rows."""
+        return Surroundings(self.columns, other)
+
+
+def fit_coordinates(
+    samples: TwoSamples, *, maps: Any = None, kind: str = "canonical", warn: bool = True
+) -> Coordinates:
+    """Fit the coordinates to two samples.
+
+    Parameters
+    ----------
+    samples : TwoSamples
+    maps : None, str or list of str
+        Kinds of the column maps; see :class:`~isthmus.maps.SharedMaps`.
+    kind : {"canonical", "columns"}
+        Whether the affine map may mix columns.
+    warn : bool
+        Warn of constant and of dependent columns.
+    """
+    shared = None
+    if maps is not None:
+        p, q = samples
+        shared = SharedMaps(maps).fit(p.rows, q.rows, p.weight, q.weight)
+        shared = None if shared.is_identity else shared
+    if shared is not None:
+        samples = samples.map(shared)
+    to_map = canonical_map if kind == "canonical" else column_map
+    return Coordinates(shared, to_map(samples, warn))

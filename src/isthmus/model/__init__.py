@@ -1,0 +1,1 @@
+"""The fitted model: coordinates, classes, objective and solvers."""

@@ -1,0 +1,68 @@
+"""What ``isthmus reproduce`` does, once its options are read."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import load, names
+from . import show as _show
+from .runner import Experiment, Outcome, Stopped, run_experiment
+
+
+@dataclass(frozen=True)
+class How:
+    """Options of the command."""
+
+    out: Path
+    quick: bool
+    seeds: int
+    jobs: int
+    anew: bool
+    any_code: bool
+
+
+def show_list() -> None:
+    """Print names and titles of all experiments."""
+    wide = max(map(len, names()))
+    for name in names():
+        print(f"{name:<{wide}}  {load(name).title}")
+    print("\nisthmus reproduce NAME runs one of them, isthmus reproduce all every one.")
+
+
+def reproduce(experiments: list[Experiment], how: How) -> int:
+    """Run experiments one after the other; the exit code: 1 if a cell failed, 130 if stopped."""
+    failed = False
+    for experiment in experiments:
+        try:
+            outcome = run_experiment(
+                experiment,
+                how.out,
+                quick=how.quick,
+                seeds=how.seeds,
+                jobs=how.jobs,
+                progress=True,
+                anew=how.anew,
+                any_code=how.any_code,
+            )
+        except Stopped as stopped:
+            print(f"isthmus: {experiment.name}: {stopped}.", file=sys.stderr)
+            return 130
+        _show_outcome(outcome)
+        failed = failed or bool(outcome.failed)
+    return int(failed)
+
+
+def _show_outcome(outcome: Outcome) -> None:
+    print(f"{outcome.experiment.title}\n")
+    for table in outcome.tables:
+        print(_show.as_text(table) + "\n")
+    if outcome.record["results"]:
+        for remark in outcome.experiment.remarks(outcome.record["results"]):
+            print(f"- {remark}")
+    for each in outcome.failed:
+        cell = {k: v for k, v in each.items() if k != "error"}
+        print(f"failed: {_show.in_words(cell)}: {each['error']}", file=sys.stderr)
+    seconds = _show.duration(outcome.record["wall_seconds"])
+    print(f"\n{seconds} in all. Tables, figures and record: {outcome.folder}\n")

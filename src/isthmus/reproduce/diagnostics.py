@@ -1,0 +1,301 @@
+"""Diagnostic plots of MDRE in high dimensions: log-ratios, KL, losses, accuracies (Appendix E)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import draw as _draw
+from .kl import load, mean_and_spread, number, short
+from .record import Found
+from .runner import Experiment
+from .show import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOW, HIGH = 0.5, 0.95
+"""The paper's band for the accuracy of every class."""
+
+_PROBLEMS = ("table2/40", "table3/row2")
+_HELD, _DOTS = 4_000, 80
+_ROWS = {"table2/40": 20_000, "table3/row2": 30_000}
+_STEPS = (1, 2, 4, 8, 16, 32)
+
+
+class Diagnostics(Experiment):
+    """What to look at while MDRE is trained."""
+
+    name = "diagnostics"
+    title = "Appendix E: diagnostic plots of high-dimensional problems"
+    about = (
+        "MDRE with the paper's settings on a problem of Table 2 (40 dimensions) and on one with "
+        "random means (row 2 of Table 3, 160 dimensions): estimated against true log-ratio on "
+        "held-out rows of every class; then, along training, the KL estimate, the loss on "
+        "training and on held-out rows, and the accuracy of every class, which the paper wants "
+        "between 50 % and 95 %; and, since the truth is known here, the error of log p/q on "
+        "every class. Training is L-BFGS from critics that are zero; a step is one pass "
+        "over all rows. Beside it stands MDRE with the same auxiliaries and everything else "
+        "automatic, which is not trained in steps that could be watched."
+    )
+
+    def cells(self, quick: bool, seeds: int) -> list[Found]:
+        """A cell for each problem and seed."""
+        return [
+            {
+                "problem": name,
+                "rows": 1_500 if quick else _ROWS[name],
+                "steps": [k for k in _STEPS if not quick or k <= 8],
+                "seed": seed,
+            }
+            for seed in range(seeds)
+            for name in _PROBLEMS
+        ]
+
+    def run(self, cell: Found) -> Found:
+        """Follow the training, then fit once by default."""
+        from .. import MDRE, stack
+
+        problem, seed = load(cell["problem"]), cell["seed"]
+        X, y = stack(*(draw(cell["rows"], seed) for draw in (problem.sample_p, problem.sample_q)))
+        rng = np.random.default_rng([seed, 1])
+        p, q = problem.sample_p(_HELD, rng), problem.sample_q(_HELD, rng)
+        held = class_rows(problem, p, q, rng)
+        truth = {on: problem.log_ratio(rows) for on, rows in held.items()}
+        path: dict[str, list[Any]] = {
+            name: [] for name in ("step", "kl", "train", "held_out", "accuracy", "rms")
+        }
+        for step, model in training(problem.name, X, y, cell["steps"], seed):
+            log_likelihood, accuracy = model.class_log_likelihood(*stack(p, q))
+            solution = model.solution_
+            path["step"].append(step)
+            path["kl"].append(model.log_ratio(p).mean())
+            path["train"].append(solution.value / model.objective_.total_weight)
+            path["held_out"].append(-log_likelihood.mean())
+            path["accuracy"].append(dict(zip(model.class_names_, accuracy, strict=True)))
+            path["rms"].append(
+                {o: _draw.rms(model.log_ratio(r) - truth[o]) for o, r in held.items()}
+            )
+        default = MDRE(problem.auxiliaries, random_state=seed).fit(X, y)
+        found: Found = {"path": path, "gradient": solution.gradient_norm}
+        found["kl"] = {"paper": path["kl"][-1], "default": default.log_ratio(p).mean()}
+        found["rms"] = {
+            "paper": path["rms"][-1],
+            "default": {o: _draw.rms(default.log_ratio(r) - truth[o]) for o, r in held.items()},
+        }
+        log_likelihood, accuracy = default.class_log_likelihood(*stack(p, q))
+        found["default_held_out"] = -log_likelihood.mean()
+        found["default_accuracy"] = dict(zip(default.class_names_, accuracy, strict=True))
+        if seed == 0:
+            found["truth"] = {on: _draw.few(v[:_DOTS]) for on, v in truth.items()}
+            found["estimate"] = {
+                name: {on: _draw.few(m.log_ratio(rows[:_DOTS])) for on, rows in held.items()}
+                for name, m in (("paper", model), ("default", default))
+            }
+        return found
+
+    def tables(self, results: list[Found]) -> list[Table]:
+        """The end of training and the default, then the whole path of the first seed."""
+        out = []
+        for name in dict.fromkeys(each["problem"] for each in results):
+            mine = [each for each in results if each["problem"] == name]
+            classes = list(mine[0]["rms"]["paper"])
+            rows = []
+            for method in ("paper", "default"):
+                held = [
+                    each["path"]["held_out"][-1] if method == "paper" else each["default_held_out"]
+                    for each in mine
+                ]
+                rows.append(
+                    [
+                        _draw.look(method).label,
+                        mean_and_spread([each["kl"][method] for each in mine]),
+                        mean_and_spread(held),
+                        *(
+                            mean_and_spread([each["rms"][method][on] for each in mine])
+                            for on in classes
+                        ),
+                    ]
+                )
+            head = ["nats", f"KL, true {number(load(name).kl)}", "held-out loss"]
+            head += [f"RMSE on {_draw.subscript(on)}" for on in classes]
+            title = f"{short(name)}: at the end of training, {mine[0]['rows']:,} rows of p and of q"
+            out += [Table(title, head, rows), _path_table(name, mine[0])]
+        return out
+
+    def figures(self, results: list[Found]) -> dict[str, Figure]:
+        """Six panels for each problem."""
+        return {
+            f"diagnostics-{short(each['problem'])}": _figure(each)
+            for each in results
+            if each["seed"] == 0
+        }
+
+    def remarks(self, results: list[Found]) -> list[str]:
+        """What the panels say together."""
+        out = []
+        for each in results:
+            if each["seed"] != 0:
+                continue
+            path, kl = each["path"], load(each["problem"]).kl
+            best = int(np.argmin(path["held_out"]))
+            last = path["accuracy"][-1].values()
+            inside = all(LOW <= value <= HIGH for value in last)
+            rise = path["held_out"][-1] - path["held_out"][best]
+            gap = path["held_out"][-1] - path["train"][-1]
+            out.append(
+                f"{short(each['problem'])}: at the end all classes lie "
+                f"{'within' if inside else 'not within'} the band, the held-out loss is {gap:.2f} "
+                f"nats above that of training and {rise:.2f} above its own minimum, at step "
+                f"{path['step'][best]}. The KL is {path['kl'][best]:.1f} there and "
+                f"{path['kl'][-1]:.1f} at the end; the truth is {kl:.1f}, and by default it is "
+                f"{each['kl']['default']:.1f}."
+            )
+        out.append(
+            "The band alone does not see that a critic with many coefficients learns the noise of "
+            "its rows. The two losses do: read the panels together."
+        )
+        return out
+
+
+def training(
+    problem: str, X: np.ndarray, y: np.ndarray, steps: list[int], seed: int
+) -> Iterator[tuple[int, Any]]:
+    """MDRE with the paper's settings after each number of steps from critics that are zero.
+
+    Each fit goes on where the last one ended, with the same draws of the auxiliaries, but
+    without what L-BFGS knew of the curvature.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    from .. import MDRE
+    from ..model.solvers import Solution
+
+    def fit(count: int, start: Any) -> Any:
+        model = MDRE.paper(problem, solver="lbfgs", max_iter=count, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(X, y, start=start)
+
+    # One step from where MDRE would start tells how many parameters there are.
+    size = len(fit(1, None).solution_.theta)
+    solution, done = Solution(np.zeros(size), "", 0, 0.0, 0.0), 0
+    for step in steps:
+        model = fit(step - done, solution)
+        solution, done = model.solution_, step
+        yield step, model
+
+
+def class_rows(
+    problem: Any, p: np.ndarray, q: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Rows of every class made of rows that were held out."""
+    out = {"p": p, "q": q}
+    waymarks = [one for each in problem.auxiliaries for one in each.split(p.shape[1])]
+    for k, waymark in enumerate(waymarks, start=1):
+        out[f"m{k}"] = waymark.fit(p, q).sample(len(p), rng)
+    return out
+
+
+def accuracy_band(axes: Any) -> None:
+    """Shade the paper's band of accuracies."""
+    axes.axhspan(LOW, HIGH, color=_draw.BAND, linewidth=0, zorder=0)
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_yticks([0, LOW, HIGH], ["0", "50 %", "95 %"])
+
+
+def _path_table(name: str, first: Found) -> Table:
+    path = first["path"]
+    rows = [
+        [
+            str(step),
+            number(path["kl"][i]),
+            f"{path['train'][i]:.3f}",
+            f"{path['held_out'][i]:.3f}",
+            *(f"{100 * value:.0f} %" for value in path["accuracy"][i].values()),
+        ]
+        for i, step in enumerate(path["step"])
+    ]
+    columns = ["step", "KL", "training loss", "held-out loss"]
+    columns += [f"accuracy of {_draw.subscript(on)}" for on in path["accuracy"][0]]
+    return Table(f"{short(name)}: along training, seed {first['seed']}", columns, rows)
+
+
+def _figure(each: Found) -> Figure:
+    figure, axes = _draw.panels(3, 2, height=2.5)
+    path, classes = each["path"], list(each["truth"])
+    count = len(classes) - 2
+    colors = {on: _draw.class_color(on, count) for on in classes}
+    _draw.legend(
+        figure,
+        {f"rows of {_draw.subscript(on)}": _draw.dots(c) for on, c in colors.items()},
+        columns=5 if count <= 3 else 4,
+    )
+    for panel, method in zip(axes[0], ("paper", "default"), strict=True):
+        truth = np.concatenate([each["truth"][on] for on in classes])
+        ends = [float(truth.min()), float(truth.max())]
+        panel.plot(ends, ends, color=_draw.TRUTH, linewidth=5, zorder=1)
+        for on in classes:
+            panel.plot(
+                each["truth"][on],
+                each["estimate"][method][on],
+                "o",
+                color=colors[on],
+                markersize=3,
+                markeredgewidth=0,
+                alpha=0.75,
+            )
+        _draw.heading(panel, _draw.look(method).label)
+        panel.set_xlabel("true log p/q, nats")
+        panel.set_ylabel("estimated, nats")
+    kl, loss, accuracy, error = axes[1:].flat
+    truth_kl, look = load(each["problem"]).kl, _draw.look("paper")
+    kl.axhline(truth_kl, color=_draw.TRUTH, linewidth=5, zorder=0)
+    kl.axhline(
+        each["kl"]["default"], color=_draw.look("default").color, linestyle=(0, (4, 2)), linewidth=1
+    )
+    kl.plot(path["step"], path["kl"], "o-", color=look.color, markersize=3.5)
+    told = [
+        (f"true {truth_kl:.1f}", "#888888"),
+        (f"paper's {path['kl'][-1]:.1f}", look.color),
+        (f"default {each['kl']['default']:.1f}", _draw.look("default").color),
+    ]
+    _draw.heading(kl, "KL(p‖q), nats", told)
+    kl.set_ylim(bottom=min(0.0, *path["kl"]))
+    loss.plot(path["step"], path["train"], "o:", color=look.color, markersize=3.5)
+    loss.plot(path["step"], path["held_out"], "o-", color=look.color, markersize=3.5)
+    loss.axhline(
+        each["default_held_out"],
+        color=_draw.look("default").color,
+        linestyle=(0, (4, 2)),
+        linewidth=1,
+    )
+    told = [("training ···", look.color), ("held out —", look.color), ("default – –", _draw.INK)]
+    _draw.heading(loss, "Loss, nats", told)
+    loss.set_ylim(bottom=0)
+    accuracy_band(accuracy)
+    for on, color in colors.items():
+        shares = [values[on] for values in path["accuracy"]]
+        accuracy.plot(path["step"], shares, "o-", color=color, markersize=3, linewidth=1.5)
+        error.plot(
+            path["step"],
+            [values[on] for values in path["rms"]],
+            "o-",
+            color=color,
+            markersize=3,
+            linewidth=1.5,
+        )
+    _draw.heading(accuracy, "Accuracy of every class, held out", [("band 50 % to 95 %", "#5a8f5a")])
+    _draw.heading(error, "RMSE of log p/q on every class, nats")
+    error.set_ylim(bottom=0)
+    for panel in axes[1:].flat:
+        panel.set_xscale("log", base=2)
+        panel.set_xticks([1, 2, 4, 8, 16, 32][: int(np.log2(path["step"][-1])) + 1])
+        panel.xaxis.set_major_formatter("{x:.0f}")
+        panel.minorticks_off()
+    for panel in axes[-1]:
+        panel.set_xlabel("step of training")
+    return figure

@@ -1,0 +1,263 @@
+"""Run the cells of an experiment in processes of one thread, and keep every number.
+
+Cells that are done stand in ``OUT/NAME/cells.jsonl``: a run that was stopped goes on
+where it ended. At the end there are ``record.json``, ``table.md``, ``table.txt`` and
+the figures beside it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import record as _record
+from . import show as _show
+from .pool import run_cells
+from .record import Found
+from .show import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Difference", "Experiment", "Outcome", "Stopped", "Table", "run_experiment"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number of ours that is not the paper's.
+
+    Attributes
+    ----------
+    where : str
+        Row and column, in words.
+    ours, paper : float
+        The two numbers.
+    errors : float
+        Their distance in standard errors.
+    why : str
+        The reason, as a sentence; empty if it is not known.
+    """
+
+    where: str
+    ours: float
+    paper: float
+    errors: float
+    why: str = ""
+
+    def __str__(self) -> str:
+        why = self.why or "**unexplained**."
+        return (
+            f"{self.where}: {self.ours:.2f}, the paper {self.paper:.2f} "
+            f"({self.errors:.1f} standard errors apart). {why}"
+        )
+
+
+class Experiment:
+    """Base of all experiments; a subclass is one table or figure.
+
+    Attributes
+    ----------
+    name : str
+        What the user types.
+    title : str
+        One line.
+    about : str
+        A few sentences: what it shows, what the paper did, what is done here.
+    """
+
+    name = ""
+    title = ""
+    about = ""
+
+    def cells(self, quick: bool, seeds: int) -> list[Found]:
+        """Units of work: small dictionaries that JSON can hold, each different.
+
+        Parameters
+        ----------
+        quick : bool
+            Whether the whole should take less than a minute on two cores.
+        seeds : int
+            Number of seeds; cells that have one call it "seed".
+        """
+        raise NotImplementedError
+
+    def run(self, cell: Found) -> Found:
+        """Numbers of one cell: whatever :func:`isthmus.reproduce.record.plain` takes.
+
+        It is called in a process with one thread that runs many cells. Numbers that
+        are not finite become None.
+        """
+        raise NotImplementedError
+
+    def tables(self, results: list[Found]) -> list[Table]:
+        """Tables of the results, each the cell, its numbers and its ``seconds``."""
+        return []
+
+    def figures(self, results: list[Found]) -> dict[str, Figure]:
+        """Figures by name, made without pyplot: ``Figure(layout="constrained")``."""
+        return {}
+
+    def differences(self, results: list[Found]) -> list[Difference]:
+        """Numbers more than two standard errors from the paper's."""
+        return []
+
+    def remarks(self, results: list[Found]) -> list[str]:
+        """Sentences for the page: why numbers differ from the paper's, and what else to know."""
+        return [str(each) for each in self.differences(results)]
+
+
+@dataclass
+class Outcome:
+    """What a run ended with.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    folder : Path
+        Where its files are.
+    record : dict
+        What ``record.json`` holds.
+    tables : list of Table
+    files : list of Path
+        Tables and figures that were written.
+    """
+
+    experiment: Experiment
+    folder: Path
+    record: Found
+    tables: list[Table]
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def failed(self) -> list[Found]:
+        """Cells that ended with an error, which is in "error"."""
+        failed: list[Found] = self.record["failed"]
+        return failed
+
+
+class Stopped(Exception):
+    """The user or a change of the code ended a run; what was done is kept."""
+
+
+def run_experiment(
+    experiment: Experiment,
+    out: Path,
+    *,
+    quick: bool = False,
+    seeds: int = 3,
+    jobs: int = 2,
+    progress: bool = False,
+    anew: bool = False,
+    any_code: bool = False,
+    cells: list[Found] | None = None,
+) -> Outcome:
+    """Run what is missing and write tables, figures and record to ``out / experiment.name``.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    out : Path
+        Folder; made if it is not there.
+    quick, seeds
+        See :meth:`Experiment.cells`.
+    jobs : int
+        Number of processes, of one thread each.
+    progress : bool
+        Tell on stderr what is running: as a bar on a terminal, else in lines.
+    anew : bool
+        Forget what there is.
+    any_code : bool
+        Use cells that were run with other code of the package.
+    cells : list of dict, optional
+        Some of the experiment's cells, in place of all.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    Stopped
+        If the run was interrupted.
+    """
+    wanted = experiment.cells(quick, seeds) if cells is None else cells
+    by_key = {_record.key(cell): cell for cell in wanted}
+    if len(by_key) < len(wanted):
+        raise ValueError(f"cells of {experiment.name} must differ; received two that are equal.")
+    folder = out / experiment.name
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "cells.jsonl"
+    if anew:
+        path.unlink(missing_ok=True)
+    code = _record.fingerprint(type(experiment).__module__)
+    kept = [each for each in _record.lines_of(path) if any_code or each.get("code") == code]
+    done = {
+        _record.key(each["cell"]): each for each in kept if "error" not in each and "cell" in each
+    }
+    # Seed by seed, so that a run that was stopped has whole tables of fewer seeds.
+    missing = sorted(
+        (cell for k, cell in by_key.items() if k not in done), key=lambda cell: cell.get("seed", 0)
+    )
+    begin, failed = time.perf_counter(), []
+    known = [(each["cell"], each["found"]["seconds"]) for k, each in done.items() if k in by_key]
+    with _show.reporting(experiment.name, wanted, known, jobs, wanted=progress) as report:
+        try:
+            for cell, found in run_cells(experiment, missing, jobs, report):
+                line = {"code": code, "cell": cell}
+                if "error" in found:
+                    failed.append({**cell, **found})
+                    _record.append(path, {**line, **found})
+                else:
+                    done[_record.key(cell)] = line = {**line, "found": found}
+                    _record.append(path, line)
+                if not any_code and _record.fingerprint(type(experiment).__module__) != code:
+                    raise Stopped("the package's code has changed: run again, or with --any-code")
+        except KeyboardInterrupt:
+            have = sum(k in done for k in by_key)
+            raise Stopped(
+                f"stopped; {have} of {len(by_key)} cells are kept in {path}, and the same "
+                "command goes on from there"
+            ) from None
+        finally:
+            wall = round(time.perf_counter() - begin, 1)
+            if missing:
+                _record.append(path, {"code": code, "session": {"wall_seconds": wall}})
+    results = [{**cell, **done[k]["found"]} for k, cell in by_key.items() if k in done]
+    walls = [each["session"]["wall_seconds"] for each in kept if "session" in each]
+    # A run that was killed left no session behind, but its cells did: it took at least as long.
+    least = sum(each["seconds"] for each in results) / jobs
+    head = {
+        "format": _record.FORMAT,
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "settings": {"quick": quick, "seeds": seeds, "jobs": jobs, "threads": 1},
+        "seeds": sorted({cell["seed"] for cell in wanted if "seed" in cell}),
+        "versions": _record.versions({name for each in results for name in each["used"]}),
+        "machine": _record.machine(),
+        "wall_seconds": round(max(sum(walls) + (wall if missing else 0.0), least), 1),
+        "code": sorted({done[k]["code"] for k in by_key if k in done}),
+        "failed": failed,
+    }
+    results = [{k: v for k, v in each.items() if k != "used"} for each in results]
+    return finish(experiment, folder, head, results)
+
+
+def finish(experiment: Experiment, folder: Path, head: Found, results: list[Found]) -> Outcome:
+    """Write tables, figures and the record of results."""
+    tables = experiment.tables(results) if results else []
+    texts = {
+        "table.md": "\n\n".join(_show.as_markdown(table) for table in tables),
+        "table.txt": "\n\n".join(_show.as_text(table) for table in tables),
+    }
+    files = []
+    for name, text in texts.items() if tables else ():
+        files.append(folder / name)
+        files[-1].write_text(text + "\n", "utf-8")
+    figures = _show.save_figures(experiment, results, folder) if results else []
+    head = {**head, "figures": [path.stem for path in figures if path.suffix == ".svg"]}
+    _record.write(folder / "record.json", head, results)
+    return Outcome(experiment, folder, {**head, "results": results}, tables, files + figures)

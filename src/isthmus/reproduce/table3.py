@@ -1,0 +1,82 @@
+"""Table 3: finite supports, random means, heavy tails and a mixture."""
+
+from __future__ import annotations
+
+from .kl import KLTable, cost_table, error_table, kl_cells, kl_table, load, method_table, short
+from .methods import METHODS
+from .record import Found
+from .show import Table
+
+ROWS = 20_000
+_METHODS = tuple(name for name in METHODS if name != "infonce")
+_SOME = ("default", "plug-in")
+_PRINTED = "-as-printed"
+_TRUTHS = {
+    "row1": "by quadrature here",
+    "row3": "by quadrature here, with p at 0, not at −1 as printed",
+    "row8": "by quadrature here",
+}
+
+
+class Table3(KLTable):
+    """Table 3: robustness."""
+
+    name = "table-3"
+    title = "Table 3: KL beyond normals: bounds, random means, heavy tails, a mixture"
+    about = (
+        "Eight pairs in 1, 160 and 320 dimensions on which a quadratic critic is not always right. "
+        "The paper draws means at random and does not publish them: ours come from fixed seeds, "
+        "so that truths differ by the luck of the draw. Four rows cannot have the truth that is "
+        "printed for them; they are here with the setting that comes near it, and as printed in "
+        "a table of their own. The paper gives one run, without a spread, of MDRE alone."
+    )
+
+    def cells(self, quick: bool, seeds: int) -> list[Found]:
+        """Eight problems with all methods, and four as printed with two of them."""
+        if quick:
+            return [
+                *kl_cells(["table3/row1"], _METHODS, 500, 1, quick=True),
+                *kl_cells(["table3/row4"], ("default", "plug-in", "bdre"), 1_000, 1, quick=True),
+            ]
+        from .. import problems
+
+        names = problems.names("table3/")
+        printed = [name for name in names if name.endswith(_PRINTED)]
+        return [
+            *kl_cells([name for name in names if name not in printed], _METHODS, ROWS, seeds),
+            *kl_cells(printed, _SOME, ROWS, seeds),
+        ]
+
+    def why(self, problem: str, method: str, ours: float, paper: float) -> str:
+        """The truth is another one, in most rows; and reasons of the method."""
+        truth, theirs = load(problem).kl, load(problem).paper["truth"]
+        here, there = _percent(ours, truth), _percent(paper, theirs)
+        reason = super().why(problem, method, ours, paper)
+        if abs(truth - theirs) > 0.05:
+            why = _TRUTHS.get(short(problem), "its means are drawn at random and not published")
+            other = f"The truth is {truth:.2f} here and {theirs:.2f} in the paper ({why}); "
+            other += f"the estimate is off by {here} here and {there} there."
+            return f"{other} {reason}".strip()
+        return reason
+
+    def tables(self, results: list[Found]) -> list[Table]:
+        """KLs of the rows, of those as printed, errors of the log-ratio, and what it took."""
+        differences = self.differences(results)
+        main = [each for each in results if not each["problem"].endswith(_PRINTED)]
+        printed = [each for each in results if each["problem"].endswith(_PRINTED)]
+        out = [
+            kl_table(
+                "KL(p‖q) by row of the paper's table",
+                main,
+                differences,
+                methods=_METHODS,
+            )
+        ]
+        if printed:
+            out.append(kl_table("Rows as printed", printed, differences, methods=_SOME))
+        rest = (error_table, cost_table, method_table)
+        return [*out, *(make(results, _METHODS) for make in rest)]
+
+
+def _percent(value: float, truth: float) -> str:
+    return f"{100 * (value / truth - 1):+.1f} %"

@@ -1,0 +1,72 @@
+"""What "auto" means.
+
+A quarter of the rows is held out. Candidates are fitted to the others and judged
+by the multinomial log-likelihood of the held-out rows of p and q and of fresh draws
+of an auxiliary: the probability that the model gives to the class that a row came
+from. Nothing is ever chosen by a divergence, let alone by a truth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..critics.mlp import as_neural, is_neural
+from ..critics.resolve import convex_critic
+from ..data.holdout import LEAST_ROWS
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..model.classifier import is_classifier
+from ..settings import Settings
+from .record import Selection
+from .search import Search
+
+
+def choose(
+    settings: Settings, samples: TwoSamples, seeds: Seeds, *, networks: bool = True
+) -> tuple[Settings, Selection]:
+    """Replace every "auto" in the settings of an estimator by a choice.
+
+    Parameters
+    ----------
+    settings : Settings
+    samples : TwoSamples
+    seeds : Seeds
+    networks : bool
+        Whether networks and trees may be tried for the critic.
+
+    Returns
+    -------
+    settings : Settings
+        With nothing left open, but for a penalty that is a rule.
+    selection : Selection
+        The trials.
+    """
+    if is_neural(settings.critic):
+        return _below(as_neural(settings.critic), settings, samples, seeds)
+    if not settings.open_choices:
+        return settings, Selection(rule="Every setting was given.")
+    if is_classifier(settings.critic):
+        rule = "The critic is a classifier, which takes rows as they are."
+        return settings.by_rule().but(auxiliaries=settings.auxiliaries), Selection(rule=rule)
+    if settings.anchor is None:
+        rule = "Without anchors there is nothing to choose from."
+        return settings.by_rule(), Selection(rule=rule)
+    if samples.least < LEAST_ROWS:
+        rule = f"Fewer than {LEAST_ROWS} rows in a sample: none were held out."
+        return settings.by_rule(), Selection(rule=rule)
+    found, selection = Search(settings, samples, seeds, networks).run()
+    return found.by_rule(), selection
+
+
+def _below(
+    network: Any, settings: Settings, samples: TwoSamples, seeds: Seeds
+) -> tuple[Settings, Selection]:
+    """Choose what a network that is asked for stands on."""
+    alone = network.base is None
+    settings = settings.but(critic=convex_critic(network.base))
+    if alone:
+        settings = settings.but(l2=np.inf)
+    found, selection = choose(settings, samples, seeds, networks=False)
+    return found.but(critic=network.on(None if alone else found.critic)), selection

@@ -1,0 +1,1 @@
+"""Frames and files to rows, and back."""

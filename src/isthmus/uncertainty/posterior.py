@@ -1,0 +1,246 @@
+"""Draws of a critic's parameters, and what they say about ratios and divergences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..data.blocks import CHUNK_ROWS
+from ..data.validation import as_weight, check_number
+from ..functionals import Estimate, get_divergence
+from ..mdre import MDRE
+from ..model.classes import ClassModel
+from ..model.offsets import Offsets
+from ..typing import Array, IntArray, LinearCritic
+
+_CHUNK_NUMBERS = 4_000_000
+
+
+class Posterior:
+    """Draws of the parameters of a fitted :class:`~isthmus.MDRE`.
+
+    Made by :func:`isthmus.uncertainty.laplace`, :func:`isthmus.uncertainty.nuts` and
+    :func:`isthmus.uncertainty.bootstrap`.
+
+    Attributes
+    ----------
+    model : MDRE
+        The fit.
+    critic : LinearCritic
+        Its critic, tied to the classes.
+    method : str
+        "laplace", "nuts" or "bootstrap".
+
+    Notes
+    -----
+    Draws are in the critic's own parametrisation. The softmax's shift, on which no ratio
+    depends, is not in them.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus import uncertainty
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(-1, 0.1, 1000), rng.normal(1, 0.2, 1000)
+    >>> settings = dict(critic="quadratic", anchor=None, prior="counts", l2=1.0, random_state=0)
+    >>> model = isthmus.MDRE("cauchy", **settings).fit(*isthmus.stack(p, q))
+    >>> posterior = uncertainty.laplace(model, random_state=0)
+    >>> posterior.log_ratio_draws([-1.0, 0.0, 1.0]).shape
+    (1000, 3)
+    >>> mean, std = posterior.log_ratio([-1.0, 0.0, 1.0], return_std=True)
+    >>> kl = posterior.divergence("kl", p, q)
+    >>> kl.method
+    'laplace'
+    """
+
+    def __init__(self, model: MDRE, critic: LinearCritic, draws: Array, method: str) -> None:
+        self.model, self.critic, self.method = model, critic, method
+        self._draws = draws
+
+    @property
+    def draws(self) -> Array:
+        """Parameters of every draw, shape (S, n_parameters)."""
+        return self._draws
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.method}, {len(self.draws)} draws of "
+            f"{self.draws.shape[1]} parameters)"
+        )
+
+    def log_ratio_draws(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
+        """Log of the ratio of two classes' densities at the rows of X, for every draw.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d) or (n,)
+        numerator, denominator : str
+            Names of two classes: "p", "q", "m1", ...
+
+        Returns
+        -------
+        ndarray of shape (S, n)
+            What :mod:`isthmus.functionals` takes in place of one set of log-ratios.
+        """
+        rows, pair = self._read(X, numerator, denominator)
+        out = np.empty((len(self.draws), len(rows)))
+        for part, block in self._blocks(rows, pair):
+            out[:, part] = block
+        return out
+
+    def log_ratio(
+        self, X: Any, return_std: bool = False, numerator: str = "p", denominator: str = "q"
+    ) -> Any:
+        """Mean of the log-ratio at the rows of X, and its standard deviation.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d) or (n,)
+        return_std : bool
+            Whether to return the standard deviation too.
+        numerator, denominator : str
+            Names of two classes.
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,)
+            Or the mean alone.
+        """
+        rows, pair = self._read(X, numerator, denominator)
+        mean, std = np.empty(len(rows)), np.empty(len(rows))
+        for part, block in self._blocks(rows, pair):
+            mean[part], std[part] = block.mean(axis=0), block.std(axis=0, ddof=1)
+        return (mean, std) if return_std else mean
+
+    def divergence(
+        self,
+        spec: Any,
+        p: Any,
+        q: Any,
+        *,
+        level: float = 0.95,
+        weight_p: Any = None,
+        weight_q: Any = None,
+    ) -> Estimate:
+        """A divergence of p from q with the posterior of the log-ratio.
+
+        The means run over the rows given, which are taken as they are: the interval is
+        that of the parameters alone. :meth:`isthmus.Comparison.divergence` with
+        ``interval=`` counts the error of the rows as well.
+
+        Parameters
+        ----------
+        spec : str, callable or Divergence
+            As in :func:`isthmus.functionals.get_divergence`.
+        p, q : array-like or frame
+            Rows of the two samples.
+        level : float
+            Share of the posterior in the interval, which has equal tails.
+        weight_p, weight_q : array-like, optional
+            Weights of the rows.
+
+        Returns
+        -------
+        Estimate
+            Mean, standard deviation and quantiles of the posterior.
+        """
+        check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
+        values = self.divergence_draws(spec, p, q, weight_p=weight_p, weight_q=weight_q)
+        low, high = np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        return Estimate(
+            values.mean(), values.std(ddof=1), low, high, level=level, method=self.method
+        )
+
+    def divergence_draws(
+        self, spec: Any, p: Any, q: Any, *, weight_p: Any = None, weight_q: Any = None
+    ) -> Array:
+        """The divergence for every draw, shape (S,); parameters as in :meth:`divergence`."""
+        divergence = get_divergence(spec)
+        rows = [self.model.as_rows(p), self.model.as_rows(q)]
+        weight_p = as_weight(weight_p, len(rows[0]), "weight_p")
+        weight_q = as_weight(weight_q, len(rows[1]), "weight_q")
+        out = np.empty(len(self.draws))
+        step = max(1, _CHUNK_NUMBERS // (len(rows[0]) + len(rows[1])))
+        for begin in range(0, len(out), step):
+            some = self.some(slice(begin, begin + step))
+            out[begin : begin + step] = divergence.value(
+                some.log_ratio_draws(rows[0]), some.log_ratio_draws(rows[1]), weight_p, weight_q
+            )
+        return out
+
+    def some(self, which: slice) -> Posterior:
+        """The same with some of the draws."""
+        return Posterior(self.model, self.critic, self.draws[which], self.method)
+
+    def _read(self, X: Any, numerator: str, denominator: str) -> tuple[Array, tuple[int, int]]:
+        place = self.model.model_.place
+        pair = place(numerator, "numerator"), place(denominator, "denominator")
+        return self.model.as_rows(X), pair
+
+    def _blocks(self, rows: Array, pair: tuple[int, int]) -> Iterator[tuple[slice, Array]]:
+        """Log-ratios of all draws at some rows at a time, each of shape (S, n)."""
+        wide = max(len(self.draws), self.draws.shape[1], 1)
+        step = int(np.clip(_CHUNK_NUMBERS // wide, 1, CHUNK_ROWS))
+        for begin in range(0, len(rows), step):
+            part = slice(begin, min(begin + step, len(rows)))
+            X = rows[part]
+            Z = self.model.map_(X)
+            yield part, self._known(X, Z, pair) + self._learned(Z, pair)
+
+    def _known(self, X: Array, Z: Array, pair: tuple[int, int]) -> Array:
+        """The part that does not depend on the parameters, shape (n,)."""
+        offsets = own_offsets(self.model)
+        known = offsets(X, Z) - offsets.bias
+        return np.asarray(known[:, pair[0]] - known[:, pair[1]])
+
+    def _learned(self, Z: Array, pair: tuple[int, int]) -> Array:
+        """The part that does, for every draw, shape (S, n)."""
+        return critic_gaps(self.critic, own_offsets(self.model).learned, self.draws, Z, pair)
+
+
+def own_offsets(mdre: MDRE) -> Offsets:
+    """What the critics of an MDRE with a convex critic start from."""
+    model = mdre.model_
+    if not isinstance(model, ClassModel):
+        raise ValueError("mdre must have a critic of isthmus.critics; received a classifier.")
+    return model.offsets
+
+
+def critic_gaps(
+    critic: LinearCritic, classes: IntArray, draws: Array, Z: Array, pair: tuple[int, int]
+) -> Array:
+    """Learned part of h_top - h_bottom at rows, for every set of parameters, shape (S, n)."""
+    learned = list(classes)
+    out = np.zeros((len(draws), len(Z)))
+    if pair[0] == pair[1]:
+        return out
+    if hasattr(critic, "features") and len(draws) > 1:
+        parts = draws.reshape(len(draws), len(learned), -1)
+        features = critic.features(Z)
+        for c, sign in zip(pair, (1.0, -1.0), strict=True):
+            if c in learned:
+                place = learned.index(c)
+                out += sign * (parts[:, place] @ features[place].T)
+        return out
+    for own, theta in zip(out, draws, strict=True):
+        values = critic.values(critic.expand(theta), Z)
+        for c, sign in zip(pair, (1.0, -1.0), strict=True):
+            if c in learned:
+                own += sign * values[:, learned.index(c)]
+    return out
+
+
+def ratio_gradients(
+    critic: LinearCritic, classes: IntArray, Z: Array, pair: tuple[int, int]
+) -> Array:
+    """Derivative of the log-ratio in the parameters at rows, shape (n, n_parameters)."""
+    learned = list(classes)
+    features = critic.features(Z)
+    out = np.zeros((len(Z), len(learned), features[0].shape[1]))
+    if pair[0] != pair[1]:
+        for c, sign in zip(pair, (1.0, -1.0), strict=True):
+            if c in learned:
+                out[:, learned.index(c)] = sign * features[learned.index(c)]
+    return out.reshape(len(Z), -1)

@@ -1,0 +1,252 @@
+"""The multinomial objective: value, gradient and curvature against slow, plain formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from isthmus.critics import Diagonal, Frame, Quadratic
+from isthmus.data.labelled import LabelledSample
+from isthmus.model.objective import Objective
+
+CRITICS = {
+    "full": Quadratic(),
+    "rank 2": Quadratic(rank=2),
+    "rank above d": Quadratic(rank=9),
+    "diagonal": Diagonal(),
+}
+DIM = 3
+CLASSES = 4
+
+# Sums of some sixty terms of order one, and their products with matrices of order
+# one: rounding stays within a thousand units in the last place.
+ROUNDING = 1e-12
+# A central difference with step h errs by h^2 f'''/6 and by eps f / h: with
+# h = 1e-5 both are near 1e-10 where f and its derivatives are of order 1 to 100.
+STEP, DIFFERENCE = 1e-5, 1e-7
+
+
+def frames(diagonal: bool, count: int, rng: np.random.Generator) -> list[Frame]:
+    """Places for the learned classes, with upper triangular whitening."""
+    out = []
+    for _ in range(count):
+        whiten = np.diag(rng.uniform(0.5, 2.0, DIM))
+        if not diagonal:
+            whiten += np.triu(rng.normal(0, 0.3, (DIM, DIM)), k=1)
+        out.append(Frame(rng.normal(size=DIM), whiten))
+    return out
+
+
+def make(name: str, *, known: bool, l2: float = 0.0, chunk_rows: int | None = None) -> Objective:
+    """An objective over a few rows of four classes, of which the last may be known."""
+    rng = np.random.default_rng(7)
+    n = 60
+    label = np.sort(rng.integers(CLASSES, size=n))
+    learned = np.array([True, True, True, not known])
+    critic = CRITICS[name].bind(frames(name == "diagonal", int(learned.sum()), rng))
+    sample = LabelledSample(
+        X=rng.normal(size=(n, DIM)) + label[:, None],
+        label=label,
+        weight=rng.uniform(0.2, 3.0, n),
+        log_prior=np.log(np.array([0.1, 0.2, 0.3, 0.4])),
+        offset=rng.normal(size=(n, CLASSES)),
+        learned=learned,
+    )
+    return Objective(critic, sample, l2, chunk_rows)
+
+
+def theta_for(objective: Objective) -> np.ndarray:
+    return np.random.default_rng(8).normal(0, 0.4, objective.n_parameters)
+
+
+def brute_force(objective: Objective, theta: np.ndarray) -> float:
+    """The objective from explicit features, one class after the other."""
+    sample = objective.sample
+    logits = sample.offset + sample.log_prior
+    parts = theta.reshape(int(sample.learned.sum()), -1)
+    features = objective.critic.features(sample.X)
+    for c, phi, part in zip(np.flatnonzero(sample.learned), features, parts, strict=True):
+        logits[:, c] += phi @ part
+    own = log_softmax(logits, axis=1)[np.arange(len(sample)), sample.label]
+    return float(-sample.weight @ own + 0.5 * objective.l2 * theta @ theta)
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.7])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("name", CRITICS)
+class TestAgainstPlainFormulas:
+    def test_value(self, name, known, l2):
+        objective = make(name, known=known, l2=l2)
+        theta = theta_for(objective)
+        value, _ = objective.value_and_gradient(theta)
+        assert value == pytest.approx(brute_force(objective, theta), rel=ROUNDING)
+
+    def test_gradient(self, name, known, l2):
+        objective = make(name, known=known, l2=l2)
+        theta = theta_for(objective)
+        numeric = [
+            (brute_force(objective, theta + e) - brute_force(objective, theta - e)) / (2 * STEP)
+            for e in STEP * np.eye(len(theta))
+        ]
+        _, gradient = objective.value_and_gradient(theta)
+        np.testing.assert_allclose(gradient, numeric, rtol=DIFFERENCE, atol=10 * DIFFERENCE)
+
+    def test_hessian_product(self, name, known, l2):
+        objective = make(name, known=known, l2=l2)
+        theta = theta_for(objective)
+        direction = np.random.default_rng(9).normal(size=len(theta))
+        ahead = objective.at(theta + STEP * direction).gradient
+        behind = objective.at(theta - STEP * direction).gradient
+        product = objective.at(theta).hessian_product(direction)
+        np.testing.assert_allclose(
+            product, (ahead - behind) / (2 * STEP), rtol=DIFFERENCE, atol=10 * DIFFERENCE
+        )
+
+    def test_dense_hessian_has_the_products_as_columns(self, name, known, l2):
+        objective = make(name, known=known, l2=l2)
+        point = objective.at(theta_for(objective))
+        H = point.hessian()
+        columns = [point.hessian_product(e) for e in np.eye(len(H))]
+        np.testing.assert_allclose(H, np.array(columns).T, rtol=ROUNDING, atol=1e-11)
+        np.testing.assert_array_equal(H, H.T)
+        # Convex: no eigenvalue below l2, up to rounding in a matrix of norm some hundreds.
+        assert np.linalg.eigvalsh(H)[0] > l2 - 1e-11
+
+
+@pytest.mark.parametrize("name", CRITICS)
+def test_values_are_parameters_times_features(name):
+    objective = make(name, known=True)
+    theta, X = theta_for(objective), objective.sample.X
+    critic = objective.critic
+    parts = theta.reshape(-1, critic.n_features)
+    expected = [phi @ part for phi, part in zip(critic.features(X), parts, strict=True)]
+    got = critic.values(critic.expand(theta), X)
+    np.testing.assert_allclose(got, np.array(expected).T, rtol=ROUNDING, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CRITICS)
+def test_contract_is_the_transpose_of_values(name):
+    # <R, values(theta)> = <theta, contract(moments of R)> for any R: what makes the
+    # accumulated moments a gradient.
+    objective = make(name, known=False)
+    theta, critic, X = theta_for(objective), objective.critic, objective.sample.X
+    R = np.random.default_rng(10).normal(size=(len(X), CLASSES))
+    total = critic.accumulator()
+    critic.accumulate(total, R, X)
+    left = float((R * critic.values(critic.expand(theta), X)).sum())
+    assert float(theta @ critic.contract(total)) == pytest.approx(left, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", CRITICS)
+@pytest.mark.parametrize("chunk_rows", [1, 7, 60, 1000])
+def test_chunk_size_is_irrelevant(name, chunk_rows):
+    whole, parts = make(name, known=True, l2=0.3), make(name, known=True, l2=0.3)
+    parts.chunk_rows = chunk_rows
+    theta = theta_for(whole)
+    a, b = whole.at(theta), parts.at(theta)
+    assert b.value == pytest.approx(a.value, rel=ROUNDING)
+    np.testing.assert_allclose(b.gradient, a.gradient, rtol=ROUNDING, atol=1e-11)
+    np.testing.assert_allclose(b.probability, a.probability, rtol=ROUNDING)
+    direction = np.arange(len(theta), dtype=float)
+    np.testing.assert_allclose(
+        b.hessian_product(direction), a.hessian_product(direction), rtol=ROUNDING, atol=1e-9
+    )
+    np.testing.assert_allclose(b.hessian(), a.hessian(), rtol=ROUNDING, atol=1e-11)
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_chunks_cover_every_row_once(rows):
+    objective = make("full", known=True, chunk_rows=rows)
+    seen = np.concatenate([np.arange(len(objective.sample))[s] for s in objective.chunks()])
+    np.testing.assert_array_equal(seen, np.arange(len(objective.sample)))
+
+
+@pytest.mark.parametrize("name", CRITICS)
+def test_weights_equal_repetition(name):
+    objective = make(name, known=True)
+    s = objective.sample
+    times = np.random.default_rng(11).integers(0, 4, len(s))
+    weighted = LabelledSample(s.X, s.label, times.astype(float), s.log_prior, s.offset, s.learned)
+    i = np.repeat(np.arange(len(s)), times)
+    repeated = LabelledSample(
+        s.X[i], s.label[i], np.ones(len(i)), s.log_prior, s.offset[i], s.learned
+    )
+    theta = theta_for(objective)
+    a = Objective(objective.critic, weighted).at(theta)
+    b = Objective(objective.critic, repeated).at(theta)
+    assert a.value == pytest.approx(b.value, rel=ROUNDING)
+    np.testing.assert_allclose(a.gradient, b.gradient, rtol=ROUNDING, atol=1e-11)
+    np.testing.assert_allclose(a.hessian(), b.hessian(), rtol=ROUNDING, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["full", "rank 2", "diagonal"])
+def test_a_class_far_from_the_origin_stays_accurate(name):
+    # At a million of its own widths from the shared origin, the expanded coefficients
+    # W, b, a are of order 1e12 and would cancel to 1e-4 of a nat; about the class's
+    # own centre, 16 - 6 = 10 digits of x - centre remain.
+    rng = np.random.default_rng(3)
+    far = Frame(np.array([1e6, -2e6, 5e5]), np.eye(DIM))
+    critic = CRITICS[name].bind([Frame(np.zeros(DIM), np.eye(DIM)), far])
+    theta = rng.normal(size=critic.n_parameters)
+    X = far.centre + rng.normal(size=(50, DIM))
+    expected = critic.features(X)[1] @ theta[critic.n_features :]
+    values = critic.values(critic.expand(theta), X)
+    np.testing.assert_allclose(values[:, 1], expected, rtol=0, atol=1e-8)
+
+    # The gradient takes the same road back.
+    total = critic.accumulator()
+    R = np.zeros((len(X), 2))
+    R[:, 1] = rng.normal(size=len(X))
+    critic.accumulate(total, R, X)
+    np.testing.assert_allclose(
+        critic.contract(total)[critic.n_features :], critic.features(X)[1].T @ R[:, 1], atol=1e-7
+    )
+
+
+def test_just_within_reach_of_the_origin_loses_no_more_than_the_squares_cost():
+    # Below 1e5 widths the shared origin is used: the squares reach 1e10 and lose ten
+    # of sixteen digits, which leaves 1e-5.
+    rng = np.random.default_rng(4)
+    near = Frame(np.full(DIM, 5e4), np.eye(DIM))
+    critic = Quadratic().bind([near])
+    theta = rng.normal(size=critic.n_parameters)
+    X = near.centre + rng.normal(size=(50, DIM))
+    values = critic.values(critic.expand(theta), X)[:, 0]
+    np.testing.assert_allclose(values, critic.features(X)[0] @ theta, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["full", "diagonal"])
+def test_normal_start_is_the_normal_density_of_each_frame(name):
+    from scipy.stats import multivariate_normal
+
+    places = frames(name == "diagonal", 2, np.random.default_rng(5))
+    critic = CRITICS[name].bind(places)
+    X = np.random.default_rng(6).normal(size=(20, DIM))
+    values = critic.values(critic.expand(critic.normal_start()), X)
+    for c, frame in enumerate(places):
+        root = np.linalg.inv(frame.whiten)
+        truth = multivariate_normal(frame.centre, root.T @ root).logpdf(X)
+        np.testing.assert_allclose(values[:, c], truth, rtol=1e-11)
+
+
+def test_values_far_out_do_not_overflow():
+    # Logits of ±1e6: exp would overflow, the peak is taken off first.
+    objective = make("full", known=True)
+    with np.errstate(over="raise", invalid="raise"):
+        point = objective.at(1e5 * theta_for(objective))
+    assert np.isfinite(point.value)
+    assert np.isfinite(point.gradient).all()
+    np.testing.assert_array_less(point.probability, 1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, -1, 1.5, "two", True])
+def test_bad_rank_is_refused(rank):
+    with pytest.raises(ValueError, match=r"rank must be an integer in \[1, inf\)"):
+        Quadratic(rank=rank).bind([Frame(np.zeros(2), np.eye(2))])
+
+
+def test_binding_leaves_the_callers_critic_alone():
+    critic = Quadratic(rank=1)
+    critic.bind([Frame(np.zeros(2), np.eye(2))])
+    assert vars(critic) == {"rank": 1}

@@ -27,9 +27,10 @@ demo: $(READY)  ## the embedded example: a binary classifier fails, isthmus does
 
 test: lint types pytest  ## all checks: ruff, mypy, tests and the examples in docstrings
 
-lint: $(READY)  ## ruff: rules and format
+lint: $(READY)  ## ruff: rules and format; import-linter: which room may import which
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/lint-imports --no-cache
 
 types: $(READY)  ## mypy in strict mode
 	$(PY) -m mypy

@@ -156,10 +156,10 @@ class TestCrossFitting:
             assert c.estimator.shape_ == (206, 103)
 
     def test_every_row_is_in_one_fold_and_folds_are_even(self):
-        from isthmus.compare import _folds
+        from isthmus.crossfit import folds_of
         from isthmus.data.seeds import Seeds
 
-        fold = _folds(103, 5, Seeds(0))
+        fold = folds_of(103, 5, Seeds(0))
         assert np.bincount(fold).tolist() == [21, 21, 21, 20, 20]
         assert (fold != np.sort(fold)).any()  # a sorted file is not cut into its parts
 

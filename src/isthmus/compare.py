@@ -122,7 +122,7 @@ def compare(
     samples = as_two_samples(p, q, weight_p, weight_q, missing=takes_missing)
     if encoder is None:
         # A copy: what the caller does to the arrays later is not seen here.
-        samples = samples.map(np.array)
+        samples = samples.map(lambda x: np.array(x, order="C"))
     return compare_samples(samples, call, encoder, n_jobs=n_jobs, progress=progress)
 
 

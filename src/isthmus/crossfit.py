@@ -78,7 +78,7 @@ def cross_fit(
     report : callable
         Told of every fold that is done.
     """
-    fold_p, fold_q = (_folds(len(sample), folds, seeds) for sample in samples)
+    fold_p, fold_q = (folds_of(len(sample), folds, seeds) for sample in samples)
     # How far the fit moves without a fold is what tells its error, unless a formula does.
     by_formula = isinstance(full, ClassEstimator) and full.model_.has_influence
 
@@ -116,7 +116,7 @@ def cross_fit(
     )
 
 
-def _folds(n: int, folds: int, seeds: Seeds) -> IntArray:
+def folds_of(n: int, folds: int, seeds: Seeds) -> IntArray:
     """Fold of each row. The two samples share the draw, so that swapping them changes nothing."""
     return seeds("folds").permutation(np.arange(n) % folds)
 

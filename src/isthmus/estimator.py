@@ -101,10 +101,11 @@ class RatioEstimator(BaseEstimator):
             work.feature_names_in_ = np.array(samples.names, dtype=object)
         work.classes_ = np.array([0, 1])
         work.learn(samples.positive(), Seeds(self.random_state), **how)
-        fitted = set(vars(self)) - set(self.get_params(deep=False))
-        for name in fitted:
-            delattr(self, name)
-        self.__dict__.update(vars(work))
+        found = {name: value for name, value in vars(work).items() if name not in work.get_params()}
+        # What an earlier fit left is gone, whatever its settings were.
+        for name in self.__dict__.pop("_fitted", ()):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(found, _fitted=tuple(found))
         return self
 
     def log_ratio(self, X: Any) -> Array:

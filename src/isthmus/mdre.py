@@ -367,7 +367,8 @@ class MDRE(ClassEstimator):
     @property
     def objective_(self) -> Objective:
         """The objective over the rows of the fit, where all that is learned is convex."""
-        return self.objective_over(self.training_.rows(self._own_model()))
+        model = self._own_model()
+        return self.objective_over(self.training_.rows(model))
 
     def objective_over(self, rows: ClassRows) -> Objective:
         """The objective over rows of every class; see :meth:`Training.rows`."""
@@ -381,7 +382,7 @@ class MDRE(ClassEstimator):
     def _own_model(self) -> ClassModel:
         model = fitted(self)
         if not isinstance(model, ClassModel):
-            raise AttributeError("The critic is a classifier, which has no such part.")
+            raise AttributeError("This is there after a fit, unless the critic is a classifier.")
         return model
 
 

@@ -112,7 +112,7 @@ class TestProbabilities:
         np.testing.assert_allclose(np.log(probability), model.predict_log_proba(GRID))
 
     def test_they_are_those_of_the_classifier(self, boosted):
-        own = boosted._setup.classifier.predict_proba(GRID)
+        own = boosted.model_.classifier.predict_proba(GRID)
         np.testing.assert_allclose(boosted.predict_proba(GRID), own, atol=1e-9)
 
     def test_score_is_the_held_out_log_likelihood(self, boosted):
@@ -251,7 +251,7 @@ class TestAsAnEstimator:
 
     def test_a_seed_of_the_classifier_is_kept(self):
         model = MDRE(critic=trees(max_iter=2, random_state=5), random_state=0)
-        assert model.fit(*normals(300, 300))._setup.classifier.random_state == 5
+        assert model.fit(*normals(300, 300)).model_.classifier.random_state == 5
 
     def test_the_callers_classifier_is_not_changed(self):
         given = trees(max_iter=5)
@@ -261,7 +261,7 @@ class TestAsAnEstimator:
         assert not hasattr(given, "classes_")
         assert model.critic is given
         assert model.best_params_["critic"] is given
-        assert model._setup.classifier is not given
+        assert model.model_.classifier is not given
 
     def test_clone_and_pickle(self, boosted):
         again = pickle.loads(pickle.dumps(boosted))
@@ -402,7 +402,11 @@ class TestPaper:
         X, y = stack(problem.sample_p(500, 0), problem.sample_q(400, 0))
         model = MDRE.paper("table1/row1", random_state=0).fit(X, y)
         assert model.anchors_ == [] and model.l2_ == 0.0
-        assert list(model._setup.learned) == [0, 1, 2]
-        assert [len(rows) for rows in model._setup.classes.rows] == [500, 400, 500]
+        assert list(model.model_.offsets.learned) == [0, 1, 2]
+        assert [len(sample) for sample in model.training_.rows(model.model_).given] == [
+            500,
+            400,
+            500,
+        ]
         # The paper's own estimate is within a few per cent at a hundred thousand rows.
         assert abs(model.log_ratio(problem.sample_p(5000, 1)).mean() / problem.kl - 1) < 0.25

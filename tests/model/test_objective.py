@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 
 from isthmus.critics import Diagonal, Frame, Quadratic
-from isthmus.data.labelled import LabelledSample
-from isthmus.model.objective import Objective
+from isthmus.data.blocks import MemoryBlocks, gather
+from isthmus.data.sample import Sample
+from isthmus.model.objective import Objective, Point
 
 CRITICS = {
     "full": Quadratic(),
@@ -38,22 +41,36 @@ def frames(diagonal: bool, count: int, rng: np.random.Generator) -> list[Frame]:
     return out
 
 
-def make(name: str, *, known: bool, l2: float = 0.0, chunk_rows: int | None = None) -> Objective:
+def make(name: str, *, known: bool, l2: float = 0.0, block_rows: int | None = None) -> Objective:
     """An objective over a few rows of four classes, of which the last may be known."""
     rng = np.random.default_rng(7)
     n = 60
     label = np.sort(rng.integers(CLASSES, size=n))
     learned = np.array([True, True, True, not known])
     critic = CRITICS[name].bind(frames(name == "diagonal", int(learned.sum()), rng))
-    sample = LabelledSample(
-        X=rng.normal(size=(n, DIM)) + label[:, None],
-        label=label,
-        weight=rng.uniform(0.2, 3.0, n),
+    X, weight = rng.normal(size=(n, DIM)) + label[:, None], rng.uniform(0.2, 3.0, n)
+    offset = rng.normal(size=(n, CLASSES))
+    own = [label == c for c in range(CLASSES)]
+    blocks = MemoryBlocks(
+        classes=[Sample(X[rows], weight[rows]) for rows in own],
+        offsets=[offset[rows] for rows in own],
         log_prior=np.log(np.array([0.1, 0.2, 0.3, 0.4])),
-        offset=rng.normal(size=(n, CLASSES)),
         learned=learned,
+        block_rows=block_rows,
     )
-    return Objective(critic, sample, l2, chunk_rows)
+    return Objective(critic, blocks, l2)
+
+
+def stacked(objective: Objective) -> tuple[np.ndarray, ...]:
+    """Rows, classes, weights and offsets of all classes in one."""
+    blocks = objective.blocks
+    sizes = [len(sample) for sample in blocks.classes]
+    return (
+        np.concatenate([sample.rows for sample in blocks.classes]),
+        np.repeat(np.arange(CLASSES), sizes),
+        np.concatenate([sample.weight for sample in blocks.classes]),
+        np.concatenate(blocks.offsets),
+    )
 
 
 def theta_for(objective: Objective) -> np.ndarray:
@@ -62,14 +79,13 @@ def theta_for(objective: Objective) -> np.ndarray:
 
 def brute_force(objective: Objective, theta: np.ndarray) -> float:
     """The objective from explicit features, one class after the other."""
-    sample = objective.sample
-    logits = sample.offset + sample.log_prior
-    parts = theta.reshape(int(sample.learned.sum()), -1)
-    features = objective.critic.features(sample.X)
-    for c, phi, part in zip(np.flatnonzero(sample.learned), features, parts, strict=True):
+    X, label, weight, offset = stacked(objective)
+    logits = offset + objective.blocks.log_prior
+    parts = theta.reshape(len(objective.learned), -1)
+    for c, phi, part in zip(objective.learned, objective.critic.features(X), parts, strict=True):
         logits[:, c] += phi @ part
-    own = log_softmax(logits, axis=1)[np.arange(len(sample)), sample.label]
-    return float(-sample.weight @ own + 0.5 * objective.l2 * theta @ theta)
+    own = log_softmax(logits, axis=1)[np.arange(len(X)), label]
+    return float(-weight @ own + 0.5 * objective.l2 * theta @ theta)
 
 
 @pytest.mark.parametrize("l2", [0.0, 0.7])
@@ -117,7 +133,7 @@ class TestAgainstPlainFormulas:
 @pytest.mark.parametrize("name", CRITICS)
 def test_values_are_parameters_times_features(name):
     objective = make(name, known=True)
-    theta, X = theta_for(objective), objective.sample.X
+    theta, X = theta_for(objective), stacked(objective)[0]
     critic = objective.critic
     parts = theta.reshape(-1, critic.n_features)
     expected = [phi @ part for phi, part in zip(critic.features(X), parts, strict=True)]
@@ -130,7 +146,7 @@ def test_contract_is_the_transpose_of_values(name):
     # <R, values(theta)> = <theta, contract(moments of R)> for any R: what makes the
     # accumulated moments a gradient.
     objective = make(name, known=False)
-    theta, critic, X = theta_for(objective), objective.critic, objective.sample.X
+    theta, critic, X = theta_for(objective), objective.critic, stacked(objective)[0]
     R = np.random.default_rng(10).normal(size=(len(X), CLASSES))
     total = critic.accumulator()
     critic.accumulate(total, R, X)
@@ -138,16 +154,20 @@ def test_contract_is_the_transpose_of_values(name):
     assert float(theta @ critic.contract(total)) == pytest.approx(left, rel=1e-11)
 
 
+def probabilities(point: Point) -> np.ndarray:
+    return gather(point.objective.blocks, lambda block: point.probability(block).T)
+
+
 @pytest.mark.parametrize("name", CRITICS)
-@pytest.mark.parametrize("chunk_rows", [1, 7, 60, 1000])
-def test_chunk_size_is_irrelevant(name, chunk_rows):
-    whole, parts = make(name, known=True, l2=0.3), make(name, known=True, l2=0.3)
-    parts.chunk_rows = chunk_rows
+@pytest.mark.parametrize("block_rows", [1, 7, 60, 1000])
+def test_the_size_of_a_block_is_irrelevant(name, block_rows):
+    whole = make(name, known=True, l2=0.3)
+    parts = make(name, known=True, l2=0.3, block_rows=block_rows)
     theta = theta_for(whole)
     a, b = whole.at(theta), parts.at(theta)
     assert b.value == pytest.approx(a.value, rel=ROUNDING)
     np.testing.assert_allclose(b.gradient, a.gradient, rtol=ROUNDING, atol=1e-11)
-    np.testing.assert_allclose(b.probability, a.probability, rtol=ROUNDING)
+    np.testing.assert_allclose(probabilities(b), probabilities(a), rtol=ROUNDING)
     direction = np.arange(len(theta), dtype=float)
     np.testing.assert_allclose(
         b.hessian_product(direction), a.hessian_product(direction), rtol=ROUNDING, atol=1e-9
@@ -155,22 +175,25 @@ def test_chunk_size_is_irrelevant(name, chunk_rows):
     np.testing.assert_allclose(b.hessian(), a.hessian(), rtol=ROUNDING, atol=1e-11)
 
 
-@pytest.mark.parametrize("rows", [1, 5])
-def test_chunks_cover_every_row_once(rows):
-    objective = make("full", known=True, chunk_rows=rows)
-    seen = np.concatenate([np.arange(len(objective.sample))[s] for s in objective.chunks()])
-    np.testing.assert_array_equal(seen, np.arange(len(objective.sample)))
-
-
 @pytest.mark.parametrize("name", CRITICS)
 def test_weights_equal_repetition(name):
     objective = make(name, known=True)
-    s = objective.sample
-    times = np.random.default_rng(11).integers(0, 4, len(s))
-    weighted = LabelledSample(s.X, s.label, times.astype(float), s.log_prior, s.offset, s.learned)
-    i = np.repeat(np.arange(len(s)), times)
-    repeated = LabelledSample(
-        s.X[i], s.label[i], np.ones(len(i)), s.log_prior, s.offset[i], s.learned
+    blocks, rng = objective.blocks, np.random.default_rng(11)
+    times = [rng.integers(1, 4, len(sample)) for sample in blocks.classes]
+    weighted = replace(
+        blocks,
+        classes=[
+            Sample(sample.rows, n.astype(float))
+            for sample, n in zip(blocks.classes, times, strict=True)
+        ],
+    )
+    repeated = replace(
+        blocks,
+        classes=[
+            Sample.of(np.repeat(sample.rows, n, axis=0))
+            for sample, n in zip(blocks.classes, times, strict=True)
+        ],
+        offsets=[np.repeat(one, n, axis=0) for one, n in zip(blocks.offsets, times, strict=True)],
     )
     theta = theta_for(objective)
     a = Objective(objective.critic, weighted).at(theta)
@@ -237,7 +260,7 @@ def test_values_far_out_do_not_overflow():
         point = objective.at(1e5 * theta_for(objective))
     assert np.isfinite(point.value)
     assert np.isfinite(point.gradient).all()
-    np.testing.assert_array_less(point.probability, 1.0 + 1e-12)
+    np.testing.assert_array_less(probabilities(point), 1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("rank", [0, -1, 1.5, "two", True])

@@ -138,9 +138,16 @@ class Bridge(BaseEstimator):
                 rows.append(component.sample(size, np.random.default_rng([seed, k])))
         return self.where_.inverse(np.concatenate(rows))
 
+    def lives_in(self, where: Coordinates) -> bool:
+        """Whether these are the coordinates of its components, which all columns belong to."""
+        return not self.discrete_.any() and self.where_ is where
+
+    def mapped_log_density(self, Z: Array) -> Array:
+        """Log-density at rows that are mapped to its coordinates, in the units of these."""
+        return mixture_log_density([one for part in self.components_ for one in part], Z)
+
     def _components_log_density(self, x: Array) -> Array:
-        every = [component for part in self.components_ for component in part]
-        return mixture_log_density(every, self.where_(x)) + self.where_.log_volume(x)
+        return self.mapped_log_density(self.where_(x)) + self.where_.log_volume(x)
 
 
 def _wide_df(d: int) -> float:

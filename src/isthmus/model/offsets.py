@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..auxiliaries import fit_auxiliary, is_known
+from ..auxiliaries import Bridge, fit_auxiliary, is_known
 from ..data.sample import TwoSamples
 from ..maps.coordinates import Coordinates
 from ..typing import Array, IntArray
@@ -73,12 +73,16 @@ class Offsets:
         out = np.zeros((len(self.auxiliaries) + 2, len(X))).T
         learned = self.learned
         # Critics are log-densities in the units of x, like those of known auxiliaries.
-        out[:, learned] = np.reshape(self.where.log_volume(X), (-1, 1))
+        volume = self.where.log_volume(X)
+        out[:, learned] = np.reshape(volume, (-1, 1))
         for c, anchor in zip(learned, self.anchors, strict=False):
             out[:, c] += anchor.score_samples(Z)
         for k, auxiliary in enumerate(self.auxiliaries):
             if self.fixed(auxiliary):
-                out[:, k + 2] = auxiliary.log_density(X)
+                if isinstance(auxiliary, Bridge) and auxiliary.lives_in(self.where):
+                    out[:, k + 2] = auxiliary.mapped_log_density(Z) + volume
+                else:
+                    out[:, k + 2] = auxiliary.log_density(X)
         return out
 
     def without_rows(self) -> Offsets:

@@ -142,6 +142,16 @@ def check_kernel(record):
         assert each["classes"] == 5
 
 
+def check_golden(record):
+    assert {"few rows", "mdre"} & set(record["results"])
+    assert all(found for found in record["results"].values())
+
+
+def check_house(record):
+    for line in record["results"]:
+        assert line["now"]["compare"] > 0 and line["now"]["kl"] > 0
+
+
 def check_nuts(record):
     laplace, *sampled = record["results"]
     assert laplace["sampler"] == "laplace" and laplace["seconds"] > 0

@@ -78,9 +78,13 @@ class RatioEstimator(BaseEstimator):
         -------
         self
         """
+        return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, **how: Any) -> Self:
+        """The door: check everything that comes from outside, then fit."""
         self.check_parameters()
         samples, classes = self._read(X, y, sample_weight)
-        self.fit_samples(samples)
+        self.fit_samples(samples, **how)
         self.classes_ = classes
         return self
 

@@ -258,11 +258,7 @@ class MDRE(ClassEstimator):
         -------
         self
         """
-        self.check_parameters()
-        samples, classes = self._read(X, y, sample_weight)
-        self.fit_samples(samples, start=start)
-        self.classes_ = classes
-        return self
+        return self._fit_rows(X, y, sample_weight, start=start)
 
     def check_parameters(self) -> None:
         """Refuse parameters that do not fit, before the data are looked at."""

@@ -134,18 +134,7 @@ def compare_samples(
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
-    """Compare two samples that were checked at a door.
-
-    Parameters
-    ----------
-    samples : TwoSamples
-    call : Call
-        What was asked for.
-    encoder : TableEncoder, optional
-        What turned frames into these rows.
-    n_jobs, progress
-        As in :func:`compare`.
-    """
+    """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
     folds = call.folds
     if folds is None:
         folds = min(10 if samples.least < _FEW_ROWS else 5, max(samples.least // 2, 2))

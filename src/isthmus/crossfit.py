@@ -66,17 +66,8 @@ def cross_fit(
 ) -> CrossFit:
     """Fit once for each fold, to all rows but those of the fold.
 
-    Parameters
-    ----------
-    full : estimator
-        Fitted to all rows: the folds take over its choices and start where it ended.
-    samples : TwoSamples
-    folds : int
-    seeds : Seeds
-    n_jobs : int, optional
-        Number of fits at a time.
-    report : callable
-        Told of every fold that is done.
+    The folds take over the choices of ``full``, the fit to all rows, and start where it ended;
+    ``n_jobs`` of them run at a time, and ``report`` is told of each that is done.
     """
     fold_p, fold_q = (folds_of(len(sample), folds, seeds) for sample in samples)
     # How far the fit moves without a fold is what tells its error, unless a formula does.

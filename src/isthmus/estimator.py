@@ -89,14 +89,7 @@ class RatioEstimator(BaseEstimator):
         return self
 
     def fit_samples(self, samples: TwoSamples, **how: Any) -> Self:
-        """Fit to two samples that were checked at a door; labels are 1 for p and 0 for q.
-
-        Parameters
-        ----------
-        samples : TwoSamples
-        **how
-            Further arguments of the estimator's own :meth:`learn`.
-        """
+        """Fit to two samples that were checked at a door; ``how`` goes to :meth:`learn`."""
         # A fit that is refused loses nothing: the work is done on the side.
         work = type(self)(**self.get_params(deep=False))
         work.check_parameters()
@@ -361,18 +354,7 @@ def own(estimator: Any) -> Any:
 
 
 def refitted(full: Any, samples: TwoSamples) -> Any:
-    """The estimator with the choices of a fit, fitted to other rows from where that one ended.
-
-    Parameters
-    ----------
-    full : estimator
-        Fitted.
-    samples : TwoSamples
-
-    Returns
-    -------
-    RatioEstimator or Adapter
-    """
+    """The estimator with the choices of a fit, fitted to other rows from where that one ended."""
     again = own(clone(full).set_params(**getattr(full, "best_params_", {})))
     start = getattr(full, "solution_", None) if again.takes_start else None
     return again.fit_samples(samples, **({} if start is None else {"start": start}))

@@ -60,16 +60,9 @@ def paired_gain(
 ) -> Gain:
     """Gain in log-likelihood on the same rows, summed over classes.
 
-    Parameters
-    ----------
-    mine, theirs : sequence of ndarray
-        For every class, log-likelihoods of its rows.
-    shares : sequence of ndarray
-        Shares of these rows, which add up to one in each class.
-    prior : sequence of float, optional
-        Weight of each class; one by default.
-    most : float
-        What one row can bring or cost at most.
+    ``mine`` and ``theirs`` hold, for every class, the log-likelihoods of its rows, and ``shares``
+    their shares, which add up to one. ``prior`` weighs the classes; one row brings or costs
+    ``most`` at most.
 
     Examples
     --------

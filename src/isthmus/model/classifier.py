@@ -65,23 +65,7 @@ class ClassifierModel(CriticModel):
 def fit_classifier(
     classifier: Any, samples: TwoSamples, settings: Settings, seeds: Seeds
 ) -> tuple[ClassifierModel, list[Any]]:
-    """Train a copy of a classifier on p, q and auxiliaries.
-
-    Parameters
-    ----------
-    classifier : scikit-learn classifier
-    samples : TwoSamples
-    settings : Settings
-        Of which ``auxiliaries`` and ``prior`` count.
-    seeds : Seeds
-
-    Returns
-    -------
-    ClassifierModel
-        The model, which holds no rows.
-    list
-        The fitted auxiliaries.
-    """
+    """Train a copy of a classifier on p, q and auxiliaries; returns these fitted, too."""
     spec = settings.auxiliaries
     if is_auto(spec) and not all(np.isfinite(sample.rows).all() for sample in samples):
         # No density is known for rows with missing values; rows of both can be mixed.

@@ -184,17 +184,9 @@ def again(
 
 
 def fresh_rows(auxiliaries: Sequence[Auxiliary], samples: TwoSamples, seeds: Seeds) -> list[Sample]:
-    """Rows of every class that a fit has not seen.
+    """Rows of every class that a fit has not seen, given new rows of p and of q.
 
-    Auxiliaries of known density are drawn anew; those that mix rows are made anew
-    from the rows given.
-
-    Parameters
-    ----------
-    auxiliaries : sequence of fitted auxiliaries
-    samples : TwoSamples
-        New rows of p and of q.
-    seeds : Seeds
+    Auxiliaries of known density are drawn anew; those that mix rows mix the new ones.
     """
     out = list(samples)
     count = max(map(len, samples))

@@ -61,23 +61,9 @@ def newton(
 ) -> Solution:
     """Newton's method: exact steps for few parameters, conjugate gradients for many.
 
-    Parameters
-    ----------
-    objective : Objective
-        A convex objective.
-    start : ndarray of shape (n_parameters,)
-    tol : float
-        Largest absolute component of the gradient per unit of weight at which to
-        stop, provided that the next step would not change the log-likelihood
-        noticeably either.
-    max_iter : int
-        Largest number of steps.
-    callback : callable, optional
-        Called with the iteration and the gradient norm.
-
-    Returns
-    -------
-    Solution
+    It stops at a gradient whose largest component, per unit of weight, is at most ``tol``,
+    provided that the next step would not change the log-likelihood noticeably either.
+    ``callback`` is called with the iteration and the gradient norm.
     """
     exact = objective.n_parameters <= EXACT_LIMIT and objective.has_features
     point, status, promise = objective.at(start), "", np.inf
@@ -159,17 +145,7 @@ def _conjugate_step(point: Point, norm: float, tol: float) -> Array:
 
 
 def solve_hessian(point: Point, right: Array, tol: float = 1e-6, max_iter: int = 200) -> Array:
-    """Solve ``H s = right`` by conjugate gradients on Hessian products.
-
-    Parameters
-    ----------
-    point : Point
-    right : ndarray of shape (n_parameters,)
-    tol : float
-        Size of the residual relative to ``right``.
-    max_iter : int
-        Largest number of products.
-    """
+    """Solve ``H s = right`` by conjugate gradients, to a residual of ``tol`` times ``right``."""
     s = np.zeros_like(right)
     r = right.copy()
     d = r.copy()

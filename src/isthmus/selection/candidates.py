@@ -84,14 +84,8 @@ class Candidate:
 def denser(first: Sequence[Anchor], second: Sequence[Anchor], held: TwoSamples) -> bool:
     """Whether held-out rows are likelier by the first pair of anchors, beyond doubt.
 
-    Each sample is judged by its own density. How well the samples are told apart says nothing
-    about that once all pairs tell them apart.
-
-    Parameters
-    ----------
-    first, second : pairs of anchors
-    held : TwoSamples
-        Rows of p and of q, in coordinates, that neither has seen.
+    Each sample is judged by its own density, at rows in coordinates. How well the samples are told
+    apart says nothing about that once all pairs tell them apart.
     """
     terms = [
         [one.score_samples(sample.rows) for one, sample in zip(pair, held, strict=True)]

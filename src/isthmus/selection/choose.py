@@ -26,22 +26,10 @@ from .search import Search
 def choose(
     settings: Settings, samples: TwoSamples, seeds: Seeds, *, networks: bool = True
 ) -> tuple[Settings, Selection]:
-    """Replace every "auto" in the settings of an estimator by a choice.
+    """Replace every "auto" in the settings by a choice, and say how it was made.
 
-    Parameters
-    ----------
-    settings : Settings
-    samples : TwoSamples
-    seeds : Seeds
-    networks : bool
-        Whether networks and trees may be tried for the critic.
-
-    Returns
-    -------
-    settings : Settings
-        With nothing left open, but for a penalty that is a rule.
-    selection : Selection
-        The trials.
+    Nothing is left open but a penalty that is a rule. ``networks`` says whether networks and
+    trees may be tried for the critic.
     """
     if is_neural(settings.critic):
         return _below(as_neural(settings.critic), settings, samples, seeds)

@@ -40,17 +40,7 @@ def flexible_candidates(
 
     Boosted trees are tried where values occur again and again, which smooth critics cannot
     see. A network is tried where random waves explain part of what the best critic so far
-    gets wrong; see :func:`_probe`.
-
-    Parameters
-    ----------
-    classes : ClassRows
-        The rows to fit to.
-    held : HeldOut
-        The rows to judge by.
-    settings : Settings
-        What has been chosen: maps, anchors, critic and penalty.
-    seeds : Seeds
+    gets wrong; see :func:`_probe`. ``settings`` are what has been chosen so far.
     """
     if has_atoms(*(sample.rows for sample in classes.samples)):
         trees = HistGradientBoostingClassifier(

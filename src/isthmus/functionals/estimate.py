@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Self
 
 from scipy.special import ndtri
+
+from ..data.validation import check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,15 +52,13 @@ class Estimate:
         # they came from NumPy scalars, 0-d arrays or the strings of `to_dict`.
         for field in ("value", "std_error", "low", "high", "level"):
             object.__setattr__(self, field, float(getattr(self, field)))
-        if math.isnan(self.value):
-            raise ValueError("value must be a number, got nan")
-        if not self.std_error >= 0:
-            raise ValueError(f"std_error must be at least 0, got {self.std_error!r}")
+        check_number(self.level, "level", low=0, high=1, open_low=True, open_high=True)
+        check_number(self.value, "value", low=-math.inf)
+        check_number(self.std_error, "std_error", low=0)
         if not self.low <= self.high:
             raise ValueError(
-                f"low must be at most high, got low={self.low!r} and high={self.high!r}"
+                f"low must be at most high; received low={self.low!r} and high={self.high!r}."
             )
-        _check_level(self.level)
 
     @classmethod
     def from_std_error(
@@ -69,7 +70,7 @@ class Estimate:
         lower: float = -math.inf,
         upper: float = math.inf,
         method: str = "normal",
-    ) -> Estimate:
+    ) -> Self:
         r"""Build an estimate with the normal interval :math:`v \pm z\,s`.
 
         Here :math:`z` is the normal quantile at ``(1 + level) / 2``.
@@ -98,9 +99,8 @@ class Estimate:
         (0.0, 0.0492)
         """
         value, std_error = float(value), float(std_error)
-        _check_level(level)
         if not lower <= upper:
-            raise ValueError(f"lower must be at most upper, got {lower!r} and {upper!r}")
+            raise ValueError(f"lower must be at most upper; received {lower!r} and {upper!r}.")
         if math.isinf(std_error):  # also avoids inf - inf when the value is infinite too
             return cls(value, std_error, lower, upper, level, method)
         half = float(ndtri(0.5 + level / 2)) * std_error
@@ -133,15 +133,15 @@ class Estimate:
         return self.value
 
     def __str__(self) -> str:
-        value, error, low, high = self._rounded()
-        return f"{value} ± {error} ({100 * self.level:g} % interval {low} to {high})"
+        return "{} ({})".format(*self._texts())
 
     def __repr__(self) -> str:
+        method = [f"method={self.method!r}"] if self.method else []
+        return f"Estimate({', '.join([*self._texts(), *method])})"
+
+    def _texts(self) -> tuple[str, str]:
         value, error, low, high = self._rounded()
-        method = f", method={self.method!r}" if self.method else ""
-        return (
-            f"Estimate({value} ± {error}, {100 * self.level:g} % interval {low} to {high}{method})"
-        )
+        return f"{value} ± {error}", f"{100 * self.level:g} % interval {low} to {high}"
 
     def _rounded(self) -> list[str]:
         """Numbers with as many digits as the standard error justifies."""
@@ -153,8 +153,3 @@ class Estimate:
         # 0.0996 rounds to 0.10 and needs one digit less than its logarithm says.
         exponent = int(f"{self.std_error:.1e}".split("e")[1])
         return [f"{number:.{max(0, 1 - exponent)}f}" for number in numbers]
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from ..functionals.confidence import kl_lower_bound
+from ..functionals.bounds import kl_lower_bound
 from .judge import Judged
 
 # Share of the joint log-ratios that must lie below the largest of a shuffled pair.

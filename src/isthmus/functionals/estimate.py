@@ -133,15 +133,15 @@ class Estimate:
         return self.value
 
     def __str__(self) -> str:
-        return "{} ({})".format(*self._texts())
+        value, error, low, high = self._rounded()
+        return f"{value} ± {error} ({100 * self.level:g} % interval {low} to {high})"
 
     def __repr__(self) -> str:
-        method = [f"method={self.method!r}"] if self.method else []
-        return f"Estimate({', '.join([*self._texts(), *method])})"
-
-    def _texts(self) -> tuple[str, str]:
         value, error, low, high = self._rounded()
-        return f"{value} ± {error}", f"{100 * self.level:g} % interval {low} to {high}"
+        method = f", method={self.method!r}" if self.method else ""
+        return (
+            f"Estimate({value} ± {error}, {100 * self.level:g} % interval {low} to {high}{method})"
+        )
 
     def _rounded(self) -> list[str]:
         """Numbers with as many digits as the standard error justifies."""

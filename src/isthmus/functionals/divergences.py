@@ -287,10 +287,6 @@ def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:
         the convex generator f of :math:`E_q[f(r)]`, with f(1) = 0 and arrays of
         ratios accepted. A `Divergence` is returned as it is.
 
-    Returns
-    -------
-    Divergence
-
     Notes
     -----
     Alpha divergences, "tv", "hellinger" and callables average one function,

@@ -77,19 +77,11 @@ class Estimate:
 
         Parameters
         ----------
-        value, std_error : float
-            Point estimate and its standard error.
-        level : float, default=0.95
-            Nominal coverage.
+        value, std_error, level, method
+            As of the class.
         lower, upper : float, default=-inf and inf
             Range of the quantity. The ends of the interval are clipped to it,
             the value is not.
-        method : str, default="normal"
-            Name of the method.
-
-        Returns
-        -------
-        Estimate
 
         Examples
         --------
@@ -113,10 +105,6 @@ class Estimate:
 
         JSON has no infinity, so an infinite field becomes the string ``"inf"``
         or ``"-inf"``; ``Estimate(**e.to_dict())`` reads it back.
-
-        Returns
-        -------
-        dict
 
         Examples
         --------

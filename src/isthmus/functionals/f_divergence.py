@@ -130,17 +130,8 @@ class Divergence:
         To first order the estimate is a constant plus the mean of ``p`` over p rows
         plus the mean of ``q`` over q rows. Hence, with equal weights, its sampling
         variance is ``var(p) / n_p + var(q) / n_q``; and a change δ of the log-ratios
-        moves it by ``mean(p_slope * δ_p) + mean(q_slope * δ_q)``.
-
-        Parameters
-        ----------
-        log_r_p, log_r_q, weight_p, weight_q : array-like
-            As in `value`.
-
-        Returns
-        -------
-        Linearisation
-            Named tuple ``(p, q, p_slope, q_slope)``, shaped like the log-ratios.
+        moves it by ``mean(p_slope * δ_p) + mean(q_slope * δ_q)``. Arguments are as in `value`;
+        the named tuple ``(p, q, p_slope, q_slope)`` is shaped like the log-ratios.
 
         Examples
         --------

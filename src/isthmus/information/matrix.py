@@ -53,16 +53,7 @@ class InformationMatrix:
         ]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Show the matrix as a heat map.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-
-        Returns
-        -------
-        Axes
-        """
+        """Show the matrix as a heat map, in new axes unless some are given."""
         from ..plots.style import as_label, axes_or_new
 
         ax = axes_or_new(ax)
@@ -95,10 +86,6 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
         Text, booleans and numbers with few values are labels.
     random_state : int, Generator, RandomState or None
         Seeds the folds of classifiers.
-
-    Returns
-    -------
-    InformationMatrix
 
     Examples
     --------

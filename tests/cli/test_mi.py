@@ -1,16 +1,13 @@
-"""The command ``isthmus mi``, the neural parts of mutual information, and its documents."""
+"""The command ``isthmus mi``."""
 
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
 
-from isthmus import mutual_information
 from isthmus.cli import app as cli
-from isthmus.data.seeds import Seeds
 
 
 @pytest.fixture
@@ -96,59 +93,3 @@ def test_help_has_every_option(capsys):
     assert code == 0
     for option in ("--x", "--y", "--given", "--method", "--json", "--plot", "--missing"):
         assert option in out
-
-
-# Neural parts.
-
-
-@pytest.mark.parametrize("method", ["dv", "mine", "nwj", "smile", "infonce"])
-def test_neural_bounds_see_a_correlation(method):
-    pytest.importorskip("torch")
-    from isthmus.information.variational import variational_information
-
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(2000, 1))
-    y = 0.8 * x + 0.6 * rng.normal(size=(2000, 1))
-    value, error = variational_information(x, y, method, Seeds(0), steps=150, width=32)
-    # 0.511 in truth. 400 rows evaluate it, with an error of 0.04; a bound is lower by what
-    # the critic has not learned in so few steps.
-    assert 0.511 - 0.2 < value < 0.511 + 4 * 0.04
-    assert 0.01 < error < 0.1
-
-
-def test_a_network_learns_what_no_closed_form_has():
-    pytest.importorskip("torch")
-    from isthmus.information.copulas import GaussianRatio
-    from isthmus.information.judge import Folds, judge
-    from isthmus.information.network import ResidualRatio
-
-    # y depends on the sign of a product, which no correlation and no copula of pairs sees.
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(2000, 2))
-    y = np.sign(x[:, :1] * x[:, 1:]) + 0.5 * rng.normal(size=(2000, 1))
-    seeds = Seeds(0)
-    folds = Folds.split(2000, 4, seeds("folds"))
-    base = GaussianRatio(x, y)
-    plain = judge(base, folds, seeds("shuffles"), which=[0])
-    network = ResidualRatio(base, x, y, seeds, steps=300, width=32, lr=1e-2)
-    learned = judge(network, folds, seeds("shuffles"), which=[0])
-    assert abs(plain.bound) < 0.05
-    # About 0.64 nats: the sign is told with few errors. 500 rows, error 0.03.
-    assert 0.35 < learned.bound < 0.64 + 0.12
-    assert learned.beats(plain, 3.0)
-
-
-def test_a_network_that_gains_nothing_is_not_taken(monkeypatch):
-    pytest.importorskip("torch")
-    from isthmus.information import network as _residual
-
-    few = partial(_residual.ResidualRatio, steps=100, width=16)
-    monkeypatch.setattr(_residual, "ResidualRatio", few)
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(400, 1))
-    y = 0.8 * x + 0.6 * rng.normal(size=(400, 1))
-    plain = mutual_information(x, y, folds=2, random_state=0)
-    found = mutual_information(x, y, folds=2, residual=True, random_state=0)
-    assert found.method == plain.method
-    assert found.value == plain.value
-    assert found.trials[-1]["name"] == "network"

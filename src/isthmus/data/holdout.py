@@ -110,8 +110,23 @@ def split_rows(
 
 def quarters(order: IntArray, count: int = 4) -> list[Split]:
     """Splits of rows in a random order, each holding out every fourth of them."""
-    parts = [order[k::count] for k in range(count)]
+    return _each_held_out([order[k::count] for k in range(count)])
+
+
+def random_folds(n: int, count: int, rng: np.random.Generator) -> list[Split]:
+    """Splits of n rows, each holding out one of so many random parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [len(split.held) for split in random_folds(8, 3, np.random.default_rng(0))]
+    [3, 3, 2]
+    """
+    return _each_held_out(np.array_split(rng.permutation(n), count))
+
+
+def _each_held_out(parts: list[IntArray]) -> list[Split]:
     return [
-        Split(np.concatenate([part for j, part in enumerate(parts) if j != k]), parts[k])
-        for k in range(count)
+        Split(np.concatenate([part for j, part in enumerate(parts) if j != k]), held)
+        for k, held in enumerate(parts)
     ]

@@ -56,7 +56,7 @@ def as_rows(
     One-dimensional input is one column, or refused unless ``flat``. Refuses
     anything that is not finite real numbers; NaN is let pass if ``missing``.
     """
-    x = _plain(x)
+    x = as_numpy(x)
     if hasattr(x, "toarray"):
         raise ValueError(f"{argument} must be dense; received a sparse {type(x).__name__}.")
     try:
@@ -154,7 +154,7 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array:
     if isinstance(weight, numbers.Real):
         weight = np.full(n, float(weight))
     try:
-        values = np.asarray(_plain(weight), dtype=np.float64)
+        values = np.asarray(as_numpy(weight), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{argument} must hold numbers; received others ({error}).") from None
     if values.shape != (n,):
@@ -214,7 +214,7 @@ def check_option(value: Any, argument: str, options: Iterable[Any]) -> None:
         )
 
 
-def _plain(x: Any) -> Any:
+def as_numpy(x: Any) -> Any:
     """Unwrap polars, pyarrow and masked input without importing their packages."""
     if isinstance(x, np.ma.MaskedArray):
         return np.ma.filled(x.astype(float), np.nan)
@@ -258,7 +258,7 @@ def as_labels(y: Any, n: int, classes: Any = None) -> tuple[np.ndarray, np.ndarr
             "y must be 1 for rows of the numerator and 0 for rows of the denominator; received "
             "None. This estimator requires y to be passed, but the target y is None."
         )
-    labels = column_or_1d(_plain(y), warn=True)
+    labels = column_or_1d(as_numpy(y), warn=True)
     if len(labels) != n:
         raise ValueError(
             f"y must have one label per row; received inconsistent numbers of samples: {n} rows "

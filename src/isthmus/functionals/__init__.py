@@ -7,11 +7,10 @@ through the same code. Nothing here knows which estimator the log-ratios came fr
 
 from __future__ import annotations
 
-from isthmus.functionals.bounds import donsker_varadhan, nwj
-from isthmus.functionals.confidence import kl_lower_bound
-from isthmus.functionals.divergences import Divergence, get_divergence
-from isthmus.functionals.estimate import Estimate
-from isthmus.functionals.weights import effective_sample_size, importance_weights
+from .bounds import donsker_varadhan, kl_lower_bound, nwj
+from .divergences import Divergence, get_divergence
+from .estimate import Estimate
+from .weights import effective_sample_size, importance_weights
 
 __all__ = [
     "Divergence",

@@ -4,28 +4,224 @@ Every divergence here is written
 
 .. math:: D(p\|q) = \ell\bigl(E_p[u(t)] + E_q[v(t)]\bigr), \qquad t = \log p/q,
 
-with the link :math:`\ell` the identity for all but Rényi's. ``u`` and ``v`` are chosen
-so that the terms stay small; for instance total variation uses both samples and terms
-in [0, 1/2]. The formulas are in `isthmus.functionals.terms`.
+with the link :math:`\ell` the identity for all but Rényi's. Several are *balanced*: an
+f-divergence is an integral over the pooled sample,
+
+.. math:: \int q f(r) = \int (p + q) \frac{f(r)}{1 + r}
+          = E_p\!\left[\frac{f(r)}{1 + r}\right] + E_q\!\left[\frac{f(r)}{1 + r}\right],
+
+so one bounded-or-mildly-growing function serves both samples. Its second moment,
+:math:`\int q f^2 / (1 + r)`, is below that of taking rows with r <= 1 from q and the
+others from p, :math:`\int q f^2 \min(1, 1/r)`, and it is smooth at r = 1.
+
+Terms are functions and methods, not closures, so that a `Divergence` can be pickled.
+A new divergence is its terms, their slopes and a line in ``NAMED``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
-from isthmus.functionals import terms as _terms
-from isthmus.functionals.arrays import log_mean_exp
-from isthmus.functionals.f_divergence import Divergence
-from isthmus.functionals.generator import Generator
-from isthmus.typing import Array
+from ..typing import Array
+from .arrays import Ratios, exp, expm1, log_mean_exp
+from .f_divergence import Divergence, Term, identity, one
+from .generator import Generator
 
 __all__ = ["Divergence", "get_divergence"]
+
+LOG_2 = math.log(2.0)
+
+
+def _zero(t: Array) -> Array:
+    return np.zeros_like(t, dtype=np.float64)
+
+
+def _mirrored(term: Term, t: Array) -> Array:
+    """The term with p and q exchanged, which turns t into -t."""
+    return term(np.negative(t))
+
+
+def _mirrored_slope(slope: Term, t: Array) -> Array:
+    return -slope(np.negative(t))
+
+
+def _exchanged(divergence: Divergence, name: str) -> Divergence:
+    """The divergence of q from p."""
+    power = divergence.power
+    return replace(
+        divergence,
+        name=name,
+        p_term=partial(_mirrored, divergence.q_term),
+        q_term=partial(_mirrored, divergence.p_term),
+        p_slope=partial(_mirrored_slope, divergence.q_slope),
+        q_slope=partial(_mirrored_slope, divergence.p_slope),
+        power=None if power is None else (1.0 - power[0], power[1]),
+    )
+
+
+def _balanced(name: str, term: Term, slope: Term, upper: float, **others: Any) -> Divergence:
+    """One function of both samples."""
+    return Divergence(name, term, term, slope, slope, upper, **others)
+
+
+def _js_term(t: Array) -> Array:
+    return np.asarray(0.5 * (LOG_2 - np.logaddexp(0.0, np.negative(t))))
+
+
+def _js_slope(t: Array) -> Array:
+    return np.asarray(0.5 * expit(np.negative(t)))
+
+
+def _hellinger_term(t: Array) -> Array:
+    """(1 - sech(t/2)) / 2, in the form that keeps its digits near t = 0."""
+    z = np.abs(t) / 2
+    return np.asarray(0.5 * np.expm1(-z) ** 2 / (1 + np.exp(-2 * z)))
+
+
+def _hellinger_slope(t: Array) -> Array:
+    z = np.abs(t) / 2
+    sech = 2 * np.exp(-z) / (1 + np.exp(-2 * z))
+    return np.asarray(0.25 * sech * np.tanh(np.divide(t, 2)))
+
+
+def _tv_term(t: Array) -> Array:
+    return np.asarray(0.5 * np.tanh(np.abs(t) / 2))
+
+
+def _tv_slope(t: Array) -> Array:
+    """Slope of the term; at the kink t = 0 the middle of both sides, 0."""
+    return np.asarray(np.sign(t) * expit(t) * expit(np.negative(t)))
+
+
+@dataclass(frozen=True)
+class _AlphaTerm:
+    """f(r) / (1 + r) for f(r) = (r^a - a r - (1 - a)) / (a (a - 1)), a = alpha from 1/2 on.
+
+    The linear part of f integrates to zero; it is there because it makes f
+    nonnegative and flat at r = 1, so the noise vanishes with the divergence.
+    """
+
+    alpha: float
+
+    def __call__(self, t: Array) -> Array:
+        return np.asarray((self._box_cox(t, expit(t)) - np.tanh(np.divide(t, 2))) / self.alpha)
+
+    def slope(self, t: Array) -> Array:
+        t = np.clip(t, -1e300, 1e300)  # the difference of two exponents below has no value at inf
+        both = expit(t) * expit(np.negative(t))
+        steep = self._box_cox(t, both, other_side=True)
+        return np.asarray((steep + exp(self._log_power_share(t)) - 2 * both) / self.alpha)
+
+    def _log_power_share(self, t: Array) -> Array:
+        """Logarithm of r^alpha / (1 + r), finite arithmetic even at t = ±inf (alpha not 1)."""
+        power = np.where(np.greater(t, 0), (self.alpha - 1) * t, self.alpha * t)
+        return np.asarray(power - _log1p_exp_minus(t))
+
+    def _box_cox(self, t: Array, factor: Array, other_side: bool = False) -> Array:
+        """Form factor * (r^b - 1) / b for b = alpha - 1, with r^b * factor formed in log space.
+
+        The factor is r / (1 + r), times 1 / (1 + r) if `other_side`. Near alpha = 1 the
+        difference would lose its digits, so `expm1` takes over where its argument is small.
+        """
+        beta = self.alpha - 1
+        exponent = self._log_power_share(t)
+        if other_side:
+            exponent = exponent - np.maximum(t, 0) - _log1p_exp_minus(t)
+        small = factor * np.expm1(np.clip(beta * t, -1, 1))
+        large = exp(exponent) - factor
+        return np.asarray(np.where(np.abs(beta * t) < 1, small, large) / beta)
+
+
+def _log1p_exp_minus(t: Array) -> Array:
+    return np.asarray(np.log1p(np.exp(-np.abs(t))))
+
+
+@dataclass(frozen=True)
+class _Renyi:
+    """Rényi's terms, divided by exp(shift), and the link that makes up for it.
+
+    The shift has a last axis of 1. With p above order 1/2 and q below, the second moment is
+    at most 1 for every order in (0, 1), and near order 1 dividing by (order - 1) does not
+    magnify the noise.
+    """
+
+    alpha: float
+    shift: Array
+
+    @property
+    def parts(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """For p and for q: part of the power integral that is its mean, and the power of r."""
+        part = 0.5 if self.alpha == 0.5 else float(self.alpha > 0.5)
+        return (part, self.alpha - 1), (1 - part, self.alpha)
+
+    def term(self, part: float, factor: float, t: Array) -> Array:
+        return part * expm1(factor * t - self.shift) if part else _zero(t)
+
+    def slope(self, part: float, factor: float, t: Array) -> Array:
+        return part * factor * exp(factor * t - self.shift) if part else _zero(t)
+
+    def link(self, m: Array) -> Array:
+        with np.errstate(divide="ignore"):  # disjoint supports: log 0, an infinite divergence
+            return np.asarray((self.shift[..., 0] + np.log1p(m)) / (self.alpha - 1))
+
+    def link_slope(self, m: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / ((self.alpha - 1) * (1 + m)))
+
+    def recentred(self, t: Ratios) -> Divergence:
+        # With the log of the mean as shift the mean of the scaled terms is one up to
+        # rounding, which the link then corrects: exact for large t and for orders near 1.
+        rows = zip(self.parts, ((t.p, t.share_p), (t.q, t.share_q)), strict=True)
+        logs = [
+            math.log(part) + log_mean_exp(factor * x, share)
+            for (part, factor), (x, share) in rows
+            if part
+        ]
+        shift = reduce(np.logaddexp, logs)
+        finite = np.where(np.isfinite(shift), shift, 0.0)
+        return _Renyi(self.alpha, finite[..., np.newaxis]).divergence()
+
+    def divergence(self) -> Divergence:
+        p, q = self.parts
+        return Divergence(
+            f"renyi:{_number(self.alpha)}",
+            partial(self.term, *p),
+            partial(self.term, *q),
+            partial(self.slope, *p),
+            partial(self.slope, *q),
+            link=self.link,
+            link_slope=self.link_slope,
+            recentre=self.recentred,
+        )
+
+
+_KL = Divergence("kl", identity, _zero, one, _zero)
+_CHI2 = Divergence("chi2", expm1, _zero, exp, _zero, power=(2.0, 1.0))
+NAMED = {
+    "kl": _KL,
+    "reverse-kl": _exchanged(_KL, "reverse-kl"),
+    "js": Divergence(
+        "js",
+        _js_term,
+        partial(_mirrored, _js_term),
+        _js_slope,
+        partial(_mirrored_slope, _js_slope),
+        upper=LOG_2,
+    ),
+    "hellinger": _balanced("hellinger", _hellinger_term, _hellinger_slope, upper=1.0),
+    "chi2": _CHI2,
+    "pearson": _CHI2,
+    "neyman": _exchanged(_CHI2, "neyman"),
+    "tv": _balanced("tv", _tv_term, _tv_slope, upper=1.0),
+}
+"""Divergences without an order."""
 
 
 def _number(x: float) -> str:
@@ -33,103 +229,32 @@ def _number(x: float) -> str:
     return repr(x).removesuffix(".0")
 
 
-def _renyi(alpha: float, shift: Array | float = 0.0) -> Divergence:
-    """Rényi's divergence, its terms divided by exp(shift); shift has a last axis of 1."""
-    rows: dict[str, Any] = {"alpha": alpha, "shift": shift}
-    total: dict[str, Any] = {
-        "alpha": alpha,
-        "shift": np.asarray(shift)[..., 0] if np.ndim(shift) else shift,
-    }
-    return Divergence(
-        f"renyi:{_number(alpha)}",
-        partial(_terms.renyi_p_term, **rows),
-        partial(_terms.renyi_q_term, **rows),
-        partial(_terms.renyi_p_slope, **rows),
-        partial(_terms.renyi_q_slope, **rows),
-        link=partial(_terms.renyi_link, **total),
-        link_slope=partial(_terms.renyi_link_slope, **total),
-        recentre=partial(_renyi_centred, alpha),
-    )
-
-
-def _renyi_centred(
-    alpha: float, t_p: Array, t_q: Array, w_p: Array | None, w_q: Array | None
-) -> Divergence:
-    # With the log of the mean as shift the mean of the scaled terms is one up to
-    # rounding, which the link then corrects: exact for large t and for orders near 1.
-    share = _terms.renyi_share(alpha)
-    shift: Array = np.asarray(-np.inf)
-    if share > 0:
-        shift = np.logaddexp(shift, np.log(share) + log_mean_exp((alpha - 1) * t_p, w_p))
-    if share < 1:
-        shift = np.logaddexp(shift, np.log1p(-share) + log_mean_exp(alpha * t_q, w_q))
-    return _renyi(alpha, np.where(np.isfinite(shift), shift, 0.0)[..., np.newaxis])
-
-
 def _alpha(alpha: float) -> Divergence:
     name = f"alpha:{_number(alpha)}"
     if alpha == 1:
-        return replace(_NAMED["kl"], name=name)
+        return replace(_KL, name=name)
     if 1 - alpha == 1:  # zero, or too small to be told from it
-        return replace(_NAMED["reverse-kl"], name=name)
-    term, slope = partial(_terms.alpha_term, alpha=alpha), partial(_terms.alpha_slope, alpha=alpha)
+        return replace(NAMED["reverse-kl"], name=name)
     scale = alpha * (alpha - 1)
     upper = -1 / scale if 0 < alpha < 1 else math.inf
-    return Divergence(name, term, term, slope, slope, upper, power=(alpha, scale))
+    term = _AlphaTerm(max(alpha, 1 - alpha))
+    found = _balanced(name, term, term.slope, upper, power=(term.alpha, scale))
+    return found if alpha >= 0.5 else replace(_exchanged(found, name), power=(alpha, scale))
 
 
-def _renyi_order(alpha: float) -> Divergence:
+def _renyi(alpha: float) -> Divergence:
     if alpha <= 0:
-        raise ValueError(f"spec must give Rényi's divergence an order above 0, got {alpha:g}")
-    return replace(_NAMED["kl"], name="renyi:1") if alpha == 1 else _renyi(alpha)
+        raise ValueError(f"spec must give Rényi's divergence an order above 0; received {alpha:g}.")
+    return replace(_KL, name="renyi:1") if alpha == 1 else _Renyi(alpha, np.zeros(1)).divergence()
+
+
+_FAMILIES = {"alpha": _alpha, "renyi": _renyi}
 
 
 def _from_function(f: Callable[[Any], Any]) -> Divergence:
     g = Generator.check(f)
     upper = float(g.term(np.array([-np.inf, np.inf])).sum())  # f(0) + f'(inf)
-    name = f"f:{getattr(f, '__name__', type(f).__name__)}"
-    return Divergence(name, g.term, g.term, g.slope, g.slope, upper)
-
-
-_CHI2 = Divergence(
-    "chi2", _terms.chi2_p_term, _terms.zero, _terms.chi2_p_slope, _terms.zero, power=(2.0, 1.0)
-)
-_NAMED = {
-    "kl": Divergence("kl", _terms.identity, _terms.zero, _terms.one, _terms.zero),
-    "reverse-kl": Divergence(
-        "reverse-kl", _terms.zero, _terms.negative, _terms.zero, _terms.minus_one
-    ),
-    "js": Divergence(
-        "js",
-        _terms.js_p_term,
-        _terms.js_q_term,
-        _terms.js_p_slope,
-        _terms.js_q_slope,
-        upper=_terms.LOG_2,
-    ),
-    "hellinger": Divergence(
-        "hellinger",
-        _terms.hellinger_term,
-        _terms.hellinger_term,
-        _terms.hellinger_slope,
-        _terms.hellinger_slope,
-        upper=1.0,
-    ),
-    "chi2": _CHI2,
-    "pearson": _CHI2,
-    "neyman": Divergence(
-        "neyman",
-        _terms.zero,
-        _terms.neyman_q_term,
-        _terms.zero,
-        _terms.neyman_q_slope,
-        power=(-1.0, 1.0),
-    ),
-    "tv": Divergence(
-        "tv", _terms.tv_term, _terms.tv_term, _terms.tv_slope, _terms.tv_slope, upper=1.0
-    ),
-}
-_FAMILIES = {"alpha": _alpha, "renyi": _renyi_order}
+    return _balanced(f"f:{getattr(f, '__name__', type(f).__name__)}", g.term, g.slope, upper)
 
 
 def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:
@@ -161,10 +286,6 @@ def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:
         reverse KL at 0; Rényi's takes an order above 0, with KL at 1. A callable is
         the convex generator f of :math:`E_q[f(r)]`, with f(1) = 0 and arrays of
         ratios accepted. A `Divergence` is returned as it is.
-
-    Returns
-    -------
-    Divergence
 
     Notes
     -----
@@ -205,13 +326,15 @@ def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:
         return _from_name(spec)
     if callable(spec):
         return _from_function(spec)
-    raise TypeError(f"spec must be a name, a callable f or a Divergence, got {type(spec).__name__}")
+    raise TypeError(
+        f"spec must be a name, a callable f or a Divergence; received {type(spec).__name__}."
+    )
 
 
 def _from_name(spec: str) -> Divergence:
     key = spec.strip().lower().replace("_", "-")
-    if key in _NAMED:
-        return _NAMED[key]
+    if key in NAMED:
+        return NAMED[key]
     family, _, order = key.partition(":")
     if family in _FAMILIES:
         try:
@@ -220,10 +343,11 @@ def _from_name(spec: str) -> Divergence:
             alpha = math.nan
         if not math.isfinite(alpha):
             raise ValueError(
-                f"spec must give {family!r} a finite order, as in '{family}:0.5', got {spec!r}"
+                f"spec must give {family!r} a finite order, as in '{family}:0.5'; received "
+                f"{spec!r}."
             )
         return _FAMILIES[family](alpha)
-    allowed = ", ".join(repr(name) for name in _NAMED)
+    allowed = ", ".join(repr(name) for name in NAMED)
     raise ValueError(
-        f"spec must be one of {allowed}, 'alpha:A', 'renyi:A' or a callable f, got {spec!r}"
+        f"spec must be one of {allowed}, 'alpha:A', 'renyi:A' or a callable f; received {spec!r}."
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Self
 
 from scipy.special import ndtri
+
+from ..data.validation import check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,15 +52,13 @@ class Estimate:
         # they came from NumPy scalars, 0-d arrays or the strings of `to_dict`.
         for field in ("value", "std_error", "low", "high", "level"):
             object.__setattr__(self, field, float(getattr(self, field)))
-        if math.isnan(self.value):
-            raise ValueError("value must be a number, got nan")
-        if not self.std_error >= 0:
-            raise ValueError(f"std_error must be at least 0, got {self.std_error!r}")
+        check_number(self.level, "level", low=0, high=1, open_low=True, open_high=True)
+        check_number(self.value, "value", low=-math.inf)
+        check_number(self.std_error, "std_error", low=0)
         if not self.low <= self.high:
             raise ValueError(
-                f"low must be at most high, got low={self.low!r} and high={self.high!r}"
+                f"low must be at most high; received low={self.low!r} and high={self.high!r}."
             )
-        _check_level(self.level)
 
     @classmethod
     def from_std_error(
@@ -69,26 +70,18 @@ class Estimate:
         lower: float = -math.inf,
         upper: float = math.inf,
         method: str = "normal",
-    ) -> Estimate:
+    ) -> Self:
         r"""Build an estimate with the normal interval :math:`v \pm z\,s`.
 
         Here :math:`z` is the normal quantile at ``(1 + level) / 2``.
 
         Parameters
         ----------
-        value, std_error : float
-            Point estimate and its standard error.
-        level : float, default=0.95
-            Nominal coverage.
+        value, std_error, level, method
+            As of the class.
         lower, upper : float, default=-inf and inf
             Range of the quantity. The ends of the interval are clipped to it,
             the value is not.
-        method : str, default="normal"
-            Name of the method.
-
-        Returns
-        -------
-        Estimate
 
         Examples
         --------
@@ -98,9 +91,8 @@ class Estimate:
         (0.0, 0.0492)
         """
         value, std_error = float(value), float(std_error)
-        _check_level(level)
         if not lower <= upper:
-            raise ValueError(f"lower must be at most upper, got {lower!r} and {upper!r}")
+            raise ValueError(f"lower must be at most upper; received {lower!r} and {upper!r}.")
         if math.isinf(std_error):  # also avoids inf - inf when the value is infinite too
             return cls(value, std_error, lower, upper, level, method)
         half = float(ndtri(0.5 + level / 2)) * std_error
@@ -113,10 +105,6 @@ class Estimate:
 
         JSON has no infinity, so an infinite field becomes the string ``"inf"``
         or ``"-inf"``; ``Estimate(**e.to_dict())`` reads it back.
-
-        Returns
-        -------
-        dict
 
         Examples
         --------
@@ -153,8 +141,3 @@ class Estimate:
         # 0.0996 rounds to 0.10 and needs one digit less than its logarithm says.
         exponent = int(f"{self.std_error:.1e}".split("e")[1])
         return [f"{number:.{max(0, 1 - exponent)}f}" for number in numbers]
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")

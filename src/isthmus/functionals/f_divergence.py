@@ -11,12 +11,18 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from isthmus.functionals import terms as _terms
-from isthmus.functionals.arrays import add, check_rows, log_mean_exp, mean, plain
-from isthmus.typing import Array
+from ..typing import Array
+from .arrays import Ratios, add, check_ratios, float_or_array, log_mean_exp, mean
 
 Term: TypeAlias = Callable[[Array], Array]
-Recentre: TypeAlias = Callable[[Array, Array, "Array | None", "Array | None"], "Divergence"]
+
+
+def identity(t: Array) -> Array:
+    return np.asarray(t, dtype=np.float64)
+
+
+def one(t: Array) -> Array:
+    return np.ones_like(t, dtype=np.float64)
 
 
 class Linearisation(NamedTuple):
@@ -50,19 +56,17 @@ class Divergence:
         ``(a, c)`` if the integral of p^a q^(1-a) is 1 + c D, so that an
         overflowing divergence can be reported by a logarithm.
     recentre : callable, optional
-        Makes the divergence that `centred` returns.
+        Returns the same divergence with terms scaled for the log-ratios that it is given.
+        Rényi's terms are powers of r and overflow for log-ratios of some hundreds, although
+        the divergence, a logarithm, does not: a constant is moved from the terms to the link.
 
     Examples
     --------
     >>> import numpy as np
     >>> from isthmus.functionals import get_divergence
-    >>> p, q = np.array([0.75, 0.25]), np.array([0.5, 0.5])
-    >>> t = np.log(p / q)
-    >>> tv = get_divergence("tv")
-    >>> round(tv.value(t, t, p, q), 12)
-    0.25
-    >>> tv.upper
-    1.0
+    >>> tv, t = get_divergence("tv"), np.log([1.5, 0.5])
+    >>> round(tv.value(t, t, [0.75, 0.25], [0.5, 0.5]), 12), tv.upper
+    (0.25, 1.0)
     """
 
     name: str
@@ -71,10 +75,10 @@ class Divergence:
     p_slope: Term
     q_slope: Term
     upper: float = math.inf
-    link: Term = _terms.identity
-    link_slope: Term = _terms.one
+    link: Term = identity
+    link_slope: Term = one
     power: tuple[float, float] | None = None
-    recentre: Recentre | None = None
+    recentre: Callable[[Ratios], Divergence] | None = None
 
     def value(
         self,
@@ -107,13 +111,12 @@ class Divergence:
             If finite log-ratios give an infinite value because it is above the
             largest float; the message says how large it is on a log scale.
         """
-        t_p, w_p = check_rows("log_r_p", log_r_p, "weight_p", weight_p)
-        t_q, w_q = check_rows("log_r_q", log_r_q, "weight_q", weight_q)
-        here = self.centred(t_p, t_q, w_p, w_q)
-        m = add(mean(here.p_term(t_p), w_p), mean(here.q_term(t_q), w_q))
-        if np.isposinf(m).any() and np.isfinite(t_p).all() and np.isfinite(t_q).all():
-            warnings.warn(self._too_large(t_p, t_q, w_p, w_q), UserWarning, stacklevel=2)
-        return plain(here.link(m))
+        t = check_ratios(log_r_p, log_r_q, weight_p, weight_q)
+        here = self if self.recentre is None else self.recentre(t)
+        m = add(mean(here.p_term(t.p), t.share_p), mean(here.q_term(t.q), t.share_q))
+        if np.isposinf(m).any() and np.isfinite(t.p).all() and np.isfinite(t.q).all():
+            warnings.warn(self._too_large(t), UserWarning, stacklevel=2)
+        return float_or_array(here.link(m))
 
     def linearise(
         self,
@@ -127,17 +130,8 @@ class Divergence:
         To first order the estimate is a constant plus the mean of ``p`` over p rows
         plus the mean of ``q`` over q rows. Hence, with equal weights, its sampling
         variance is ``var(p) / n_p + var(q) / n_q``; and a change δ of the log-ratios
-        moves it by ``mean(p_slope * δ_p) + mean(q_slope * δ_q)``.
-
-        Parameters
-        ----------
-        log_r_p, log_r_q, weight_p, weight_q : array-like
-            As in `value`.
-
-        Returns
-        -------
-        Linearisation
-            Named tuple ``(p, q, p_slope, q_slope)``, shaped like the log-ratios.
+        moves it by ``mean(p_slope * δ_p) + mean(q_slope * δ_q)``. Arguments are as in `value`;
+        the named tuple ``(p, q, p_slope, q_slope)`` is shaped like the log-ratios.
 
         Examples
         --------
@@ -147,54 +141,26 @@ class Divergence:
         >>> get_divergence("kl").linearise(t, t).p_slope
         array([1., 1.])
         """
-        t_p, w_p = check_rows("log_r_p", log_r_p, "weight_p", weight_p)
-        t_q, w_q = check_rows("log_r_q", log_r_q, "weight_q", weight_q)
-        here = self.centred(t_p, t_q, w_p, w_q)
-        u, v = here.p_term(t_p), here.q_term(t_q)
-        if here.link is _terms.identity:
-            return Linearisation(u, v, here.p_slope(t_p), here.q_slope(t_q))
-        factor = here.link_slope(add(mean(u, w_p), mean(v, w_q)))[..., np.newaxis]
-        return Linearisation(
-            factor * u, factor * v, factor * here.p_slope(t_p), factor * here.q_slope(t_q)
+        t = check_ratios(log_r_p, log_r_q, weight_p, weight_q)
+        here = self if self.recentre is None else self.recentre(t)
+        rows = Linearisation(
+            here.p_term(t.p), here.q_term(t.q), here.p_slope(t.p), here.q_slope(t.q)
         )
+        if here.link is identity:
+            return rows
+        m = add(mean(rows.p, t.share_p), mean(rows.q, t.share_q))
+        factor = here.link_slope(m)[..., np.newaxis]
+        return Linearisation(*(factor * part for part in rows))
 
-    def centred(
-        self,
-        log_r_p: Array,
-        log_r_q: Array,
-        weight_p: Array | None = None,
-        weight_q: Array | None = None,
-    ) -> Divergence:
-        """Return the same divergence with terms scaled for these log-ratios.
-
-        Rényi's terms are powers of r and overflow for log-ratios of some hundreds,
-        although the divergence, a logarithm, does not. A constant moved from the
-        terms to the link cures it. Other divergences are returned as they are.
-
-        Parameters
-        ----------
-        log_r_p, log_r_q : ndarray
-            Log-ratios at both samples.
-        weight_p, weight_q : ndarray, optional
-            Weights that sum to one over the last axis.
-
-        Returns
-        -------
-        Divergence
-        """
-        if self.recentre is None:
-            return self
-        return self.recentre(log_r_p, log_r_q, weight_p, weight_q)
-
-    def _too_large(self, t_p: Array, t_q: Array, w_p: Array | None, w_q: Array | None) -> str:
+    def _too_large(self, t: Ratios) -> str:
         text = f"{self.name} is above the largest float and is returned as inf"
         if self.power is None:
             return f"{text}; use a bounded divergence such as 'js', or 'kl'"
         order, scale = self.power
         if order > 0.5:
-            log_integral = log_mean_exp((order - 1) * t_p, w_p)
+            log_integral = log_mean_exp((order - 1) * t.p, t.share_p)
         else:
-            log_integral = log_mean_exp(order * t_q, w_q)
+            log_integral = log_mean_exp(order * t.q, t.share_q)
         factor = "" if scale == 1 else f"{scale:g} * "
         most = "at most " if log_integral.ndim else ""
         return f"{text}; log(1 + {factor}{self.name}) is {most}{float(log_integral.max()):.6g}"

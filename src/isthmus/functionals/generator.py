@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isthmus.typing import Array
+from ..typing import Array
 
 # Beyond exp(±700) floats run out; 9 nats of headroom let f multiply by log r.
 _EDGE = 700.0
@@ -37,20 +37,20 @@ class Generator:
                 y = np.asarray(f(r), dtype=np.float64)
         except Exception as error:
             raise ValueError(
-                f"spec must be a function that accepts an array of ratios, got one that "
-                f"raised {type(error).__name__}: {error}"
+                f"spec must be a function that accepts an array of ratios; received one that "
+                f"raised {type(error).__name__}: {error}."
             ) from error
         if y.shape != r.shape or not np.all(np.isfinite(y)):
             raise ValueError(
                 f"spec must be a function that maps an array of ratios to finite numbers of "
-                f"the same shape, got {y} for {r}"
+                f"the same shape; received {y} for {r}."
             )
         if abs(y[1]) > 1e-8:
-            raise ValueError(f"spec must be a function with f(1) = 0, got f(1) = {y[1]}")
+            raise ValueError(f"spec must be a function with f(1) = 0; received f(1) = {y[1]}.")
         if 2 * y[0] + y[2] < -1e-8:
             raise ValueError(
-                f"spec must be a convex function, got f(1/2) = {y[0]} and f(2) = {y[2]}, "
-                "whose chord passes below f(1) = 0"
+                f"spec must be a convex function; received f(1/2) = {y[0]} and f(2) = {y[2]}, "
+                "whose chord passes below f(1) = 0."
             )
         return cls(f, float((y[4] - y[3]) / (2 * h)))
 
@@ -78,8 +78,8 @@ class Generator:
             y = np.asarray(self.f(r), dtype=np.float64)
         if np.isnan(y).any():
             raise ValueError(
-                f"spec must be a function defined for all ratios above 0, got NaN at "
-                f"r = {r[np.isnan(y)].flat[0]:.6g}"
+                f"spec must be a function defined for all ratios above 0; received NaN at "
+                f"r = {r[np.isnan(y)].flat[0]:.6g}."
             )
         return np.asarray(y / (1 + r) - self.tangent * np.tanh(t / 2))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from isthmus.functionals.arrays import check_log_ratio, plain
-from isthmus.typing import Array
+from ..typing import Array
+from .arrays import check_log_ratio, float_or_array
 
 
 def importance_weights(log_ratio: npt.ArrayLike) -> Array:
@@ -44,8 +44,8 @@ def effective_sample_size(log_ratio: npt.ArrayLike) -> float | Array:
 
     Parameters
     ----------
-    log_ratio : array-like of shape (n,) or (..., n)
-        log p/q at rows from q. -inf gives weight 0; +inf is refused.
+    log_ratio : array-like
+        As in :func:`importance_weights`.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def effective_sample_size(log_ratio: npt.ArrayLike) -> float | Array:
     """
     w = _relative(log_ratio)
     size = w.sum(axis=-1) ** 2 / (w**2).sum(axis=-1)
-    return plain(np.clip(size, 1.0, w.shape[-1]))  # rounding may pass the ends
+    return float_or_array(np.clip(size, 1.0, w.shape[-1]))  # rounding may pass the ends
 
 
 def _relative(log_ratio: npt.ArrayLike) -> Array:
@@ -73,8 +73,8 @@ def _relative(log_ratio: npt.ArrayLike) -> Array:
     peak = t.max(axis=-1, keepdims=True)
     if not np.all(np.isfinite(peak)):
         raise ValueError(
-            "log_ratio must be below +inf, and above -inf for some row, "
-            f"got a maximum of {peak[~np.isfinite(peak)].flat[0]}"
+            "log_ratio must be below +inf, and above -inf for some row; received a maximum of "
+            f"{peak[~np.isfinite(peak)].flat[0]}."
         )
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(t - peak))

@@ -3,141 +3,132 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from ..data.holdout import PROVEN, random_folds
 from ..data.seeds import Seeds
-from ..typing import Array
-from .judge import Folds
-from .sides import Side
+from ..typing import Array, IntArray
+from .evaluation import row_gain
+from .marginal import Marginal
+from .result import Answer
+from .values import Values
 
 # Fewer rows than this for each cell of a table: the correction of its bias is a guess.
 _FULL = 5.0
-_MARGIN = 3.0
 
 
-def table_information(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+def pair_information(
+    x: Values,
+    y: Values,
+    seeds: Seeds,
+    n_folds: int,
+    numbers: Callable[[Marginal, Marginal], Answer],
+) -> Answer:
+    """Mutual information of x and y, each numbers or labels, given how it is done for numbers."""
+    if x.discrete and y.discrete:
+        return table_information(x.array, y.array)
+    if x.discrete or y.discrete:
+        rows, label = (y, x) if x.discrete else (x, y)
+        return label_information(rows.array, label.array, seeds, n_folds)
+    left, right = Marginal.of(x.array), Marginal.of(y.array)
+    if not left.width or not right.width:
+        return Answer(0.0, 0.0, "constant", np.zeros(len(x)))
+    return numbers(left, right)
+
+
+def table_information(x: IntArray, y: IntArray) -> Answer:
     r"""Mutual information of two labels, from the table of counts.
 
     .. math:: \hat I = \sum_{ij} \hat p_{ij}\log\frac{\hat p_{ij}}{\hat p_i\,\hat p_j}
         - \frac{K_{xy} - K_x - K_y + 1}{2n},
 
-    with the numbers K of cells and levels that occur (Miller 1955, Madow).
-
-    Parameters
-    ----------
-    x, y : ndarray of int of shape (n,)
-        Labels 0, 1, ...
-
-    Returns
-    -------
-    value, std_error : float
+    with the numbers K of cells and levels (Miller 1955, Madow). Labels are 0, 1, ..., and
+    each occurs.
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.repeat([0, 1], 500)
-    >>> round(table_information(x, x)[0], 2)  # log 2
+    >>> round(table_information(x, x).value, 2)  # log 2
     0.69
     """
-    n = len(x)
-    k_x, k_y = int(x.max()) + 1, int(y.max()) + 1
-    code = np.asarray(x, dtype=np.int64) * k_y + np.asarray(y, dtype=np.int64)
-    cells, place = np.unique(code, return_inverse=True)
-    count = np.bincount(place.reshape(-1))
-    p_x, p_y = np.bincount(x, minlength=k_x) / n, np.bincount(y, minlength=k_y) / n
-    terms = np.log(count / n) - np.log(p_x[cells // k_y]) - np.log(p_y[cells % k_y])
-    rows = terms[place.reshape(-1)]
-    extra = len(cells) - np.count_nonzero(p_x) - np.count_nonzero(p_y) + 1
+    n, k_x, k_y = len(x), int(x.max()) + 1, int(y.max()) + 1
+    cells, place, count = np.unique(x * k_y + y, return_inverse=True, return_counts=True)
+    terms = np.log(count / n)[place] - np.log(np.bincount(x) / n)[x] - np.log(np.bincount(y) / n)[y]
     if n < _FULL * len(cells):
         warnings.warn(
             f"n is small: {n} rows for {len(cells)} different pairs of labels. At least "
             f"{_FULL:g} rows a pair are needed for an estimate that can be relied on.",
             stacklevel=2,
         )
-    levels = int(np.count_nonzero(p_x)), int(np.count_nonzero(p_y))
-    freedom = max((levels[0] - 1) * (levels[1] - 1), 1)
+    extra = len(cells) - k_x - k_y + 1
+    freedom = max((k_x - 1) * (k_y - 1), 1)
     # The second term is the chi-square noise that remains where the labels are independent.
-    error = np.sqrt(rows.var() / n + freedom / (2.0 * n * n))
-    return float(rows.mean() - extra / (2.0 * n)), float(error)
+    error = np.sqrt(terms.var() / n + freedom / (2.0 * n * n))
+    return Answer(float(terms.mean() - extra / (2.0 * n)), float(error), "table")
 
 
-def label_information(
-    rows: Array, label: np.ndarray, seeds: Seeds, n_folds: int
-) -> tuple[float, float, Array, list[dict[str, Any]]]:
+def label_information(rows: Array, label: IntArray, seeds: Seeds, n_folds: int) -> Answer:
     r"""Mutual information of numbers and a label, by cross-fitted classifiers.
 
     .. math:: I = E\left[\log\frac{p(l \mid x)}{p(l)}\right]
 
     The probabilities come from multinomial logistic regression on normal scores and their
     products, or from boosted trees if held-out rows prefer them clearly.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-    label : ndarray of int of shape (n,)
-    seeds : Seeds
-    n_folds : int
-
-    Returns
-    -------
-    value, std_error : float
-    terms : ndarray of shape (n,)
-        Log-ratio of every row, from a fit without it.
-    trials : list of dict
     """
-    n = len(rows)
-    side = Side.of(rows)
-    n_labels = int(label.max()) + 1
-    share = np.bincount(label, minlength=n_labels) / n
-    if n_labels < 2 or side.width == 0:
-        return 0.0, 0.0, np.zeros(n), [{"name": "independent", "score": 0.0}]
-    folds = Folds.split(n, n_folds, seeds("folds"))
-    features = _quadratic(side.scores)
-    best = np.zeros(n)
-    inside = 0.0
+    n, side = len(rows), Marginal.of(rows)
+    share = np.bincount(label) / n
+    best, inside = np.zeros(n), 0.0
     trials: list[dict[str, Any]] = [{"name": "independent", "score": 0.0}]
+    if len(share) < 2 or side.width == 0:
+        return Answer(0.0, 0.0, "classifier", best, trials=tuple(trials))
+    splits = random_folds(n, n_folds, seeds("folds"))
+    features = _quadratic(side.scores)
     for name, inputs, model in _classifiers(features, side.raw, n, seeds):
         terms, within = np.empty(n), []
-        for fold, part in enumerate(folds.parts):
-            fitted = folds.others(fold)
-            model.fit(inputs[fitted], label[fitted])
-            terms[part] = _terms(model, inputs[part], label[part], share)
-            within.append(float(_terms(model, inputs[fitted], label[fitted], share).mean()))
-        gain = terms - best
+        for split in splits:
+            model.fit(inputs[split.train], label[split.train])
+            terms[split.held] = _terms(model, inputs[split.held], label[split.held], share)
+            within.append(_terms(model, inputs[split.train], label[split.train], share).mean())
+        gain = row_gain(terms, best)
         trials.append({"name": name, "score": float(terms.mean())})
-        if gain.mean() > _MARGIN * gain.std() / np.sqrt(n):
+        if gain.mean > PROVEN * gain.std_error:
             # On fitted rows a regression is too good by as much as it is too bad on
             # others; trees are too good by far more.
             best = terms
             inside = float(np.mean(within)) if name == "logistic" else float(terms.mean())
     outside = float(best.mean())
+    error = np.hypot(best.std() / np.sqrt(n), 0.5 * (inside - outside))
     if not best.any():
         # Chi-square noise of a regression without an effect.
-        return 0.0, float(np.sqrt(features.shape[1] * (n_labels - 1) / 2.0)) / n, best, trials
-    error = np.hypot(best.std() / np.sqrt(n), 0.5 * (inside - outside))
-    return 0.5 * (inside + outside), float(error), best, trials
+        error = np.sqrt(features.shape[1] * (len(share) - 1) / 2.0) / n
+    value = 0.5 * (inside + outside)
+    return Answer(value, float(error), "classifier", best, trials=tuple(trials))
 
 
-def _classifiers(quadratic: Array, raw: Array, n: int, seeds: Seeds) -> Any:
+def _classifiers(
+    quadratic: Array, raw: Array, n: int, seeds: Seeds
+) -> Iterator[tuple[str, Array, Any]]:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
     yield "logistic", quadratic, LogisticRegression(C=100.0, max_iter=2000)
     if n >= 500:
         seed = int(seeds("trees").integers(2**31))
-        yield "trees", raw, HistGradientBoostingClassifier(
+        trees = HistGradientBoostingClassifier(
             learning_rate=0.1, max_leaf_nodes=15, early_stopping=True, random_state=seed
-        )  # fmt: skip
+        )
+        yield "trees", raw, trees
 
 
-def _terms(model: Any, inputs: Array, label: np.ndarray, share: Array) -> Array:
+def _terms(model: Any, inputs: Array, label: IntArray, share: Array) -> Array:
     """Log p(l | x) / p(l), a label that the fit has not seen counting as one row."""
-    probability = np.full((len(inputs), len(share)), 0.0)
+    probability = np.zeros((len(inputs), len(share)))
     probability[:, model.classes_] = model.predict_proba(inputs)
-    floor = 1e-4 * share
-    probability = (probability + floor) / (1.0 + 1e-4)
+    probability = (probability + 1e-4 * share) / (1.0 + 1e-4)
     rows = np.arange(len(inputs))
     return np.asarray(np.log(probability[rows, label]) - np.log(share[label]))
 

@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import entropy
 
+from ..data.holdout import PROVEN
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..typing import Array, RandomState
 from .copulas import gaussian_information
-from .discrete import label_information, table_information
+from .discrete import pair_information
+from .marginal import Marginal
 from .neighbours import ksg_terms
-from .reading import Values, columns_of, read_side
-from .sides import Side
+from .result import Answer
+from .values import columns_of, read_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Neighbours of a single pair of columns: as few as keep the noise down.
-_NEIGHBOURS = 5
+# Neighbours of a single pair of columns: as few as keep the noise down. Folds of a classifier.
+_NEIGHBOURS, _FOLDS = 5, 3
 # More columns than this have no numbers in the cells of a picture.
 _WRITTEN = 14
 
@@ -50,16 +53,7 @@ class InformationMatrix:
         ]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Show the matrix as a heat map.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-
-        Returns
-        -------
-        Axes
-        """
+        """Show the matrix as a heat map, in new axes unless some are given."""
         from ..plots.style import as_label, axes_or_new
 
         ax = axes_or_new(ax)
@@ -93,10 +87,6 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
     random_state : int, Generator, RandomState or None
         Seeds the folds of classifiers.
 
-    Returns
-    -------
-    InformationMatrix
-
     Examples
     --------
     >>> import numpy as np
@@ -110,16 +100,15 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
     columns = columns_of(table, "table")
     if len(columns) < 2:
         raise ValueError(f"table must have at least two columns; received {len(columns)}.")
-    sides = [read_side(column, f"column {name!r}") for name, column in columns.items()]
+    read = [read_values(column, f"column {name!r}") for name, column in columns.items()]
     seeds = Seeds(random_state)
-    d = len(sides)
-    values, errors = np.zeros((d, d)), np.zeros((d, d))
-    for i in range(d):
-        label = sides[i][1]
-        values[i, i] = np.inf if label is None else _entropy(label)
-        for j in range(i):
-            values[i, j], errors[i, j] = _pair(sides[i], sides[j], seeds)
-            values[j, i], errors[j, i] = values[i, j], errors[i, j]
+    values, errors = np.zeros((2, len(read), len(read)))
+    for i, own in enumerate(read):
+        values[i, i] = entropy(np.bincount(own.array)) if own.discrete else np.inf
+        for j, other in enumerate(read[:i]):
+            found = pair_information(own, other, seeds, _FOLDS, _of_columns)
+            values[i, j] = values[j, i] = found.value
+            errors[i, j] = errors[j, i] = found.std_error
     return InformationMatrix(list(columns), values, errors)
 
 
@@ -150,42 +139,22 @@ def mi_scores(X: Any, y: Any, *, random_state: RandomState = 0) -> Array:
     array([2])
     """
     columns = list(columns_of(X, "X").values())
-    target = read_side(y, "y")
-    n = len(next(values for values in target if values is not None))
-    if len(columns[0]) != n:
+    target = read_values(y, "y")
+    if len(columns[0]) != len(target):
         raise ValueError(
-            f"X and y must have the same number of rows; received {len(columns[0])} and {n}."
+            f"X and y must have the same number of rows; received {len(columns[0])} and "
+            f"{len(target)}."
         )
     seeds = Seeds(random_state)
-    sides = [read_side(column, "X") for column in columns]
-    scores = [_pair(side, target, seeds)[0] for side in sides]
-    return np.maximum(scores, 0.0)
+    read = [read_values(column, "X") for column in columns]
+    found = [pair_information(each, target, seeds, _FOLDS, _of_columns) for each in read]
+    return np.maximum([each.value for each in found], 0.0)
 
 
-def _pair(left: Values, right: Values, seeds: Seeds) -> tuple[float, float]:
-    """Value and standard error of one pair, by a quick method."""
-    (x, x_label), (y, y_label) = left, right
-    if x_label is not None and y_label is not None:
-        return table_information(x_label, y_label)
-    if x_label is not None or y_label is not None:
-        rows, label = (y, x_label) if x_label is not None else (x, y_label)
-        assert rows is not None and label is not None
-        return label_information(rows, label, seeds, 3)[:2]
-    assert x is not None and y is not None
-    a, b = Side.of(x), Side.of(y)
-    if not a.width or not b.width:
-        return 0.0, 0.0
-    n = len(x)
-    check_number(n, "the number of rows", low=20, integer=True)
-    value, error = gaussian_information(a.scores, b.scores)
-    terms = ksg_terms(a.scores, b.scores, k=_NEIGHBOURS)
-    near, near_error = float(terms.mean()), float(terms.std() / np.sqrt(n))
-    if abs(near - value) > 3.0 * np.hypot(error, near_error):
-        return near, near_error
-    return value, error
-
-
-def _entropy(label: np.ndarray) -> float:
-    share = np.bincount(label) / len(label)
-    share = share[share > 0]
-    return float(-(share * np.log(share)).sum())
+def _of_columns(x: Marginal, y: Marginal) -> Answer:
+    """Mutual information of numbers by a quick method."""
+    check_number(len(x), "the number of rows", low=20, integer=True)
+    normal = Answer(*gaussian_information(x.scores, y.scores), "gaussian")
+    near = Answer.of_terms(ksg_terms(x.scores, y.scores, k=_NEIGHBOURS), "neighbours")
+    noise = np.hypot(normal.std_error, near.std_error)
+    return near if abs(near.value - normal.value) > PROVEN * noise else normal

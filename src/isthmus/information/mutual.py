@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..data.seeds import Seeds
 from ..data.validation import check_flag, check_number, check_option
-from ..typing import Array, RandomState
-from .anchored import estimate
-from .bound import lower_bound
-from .copulas import gaussian_information, rank_noise
-from .discrete import label_information, table_information
-from .judge import Judged
+from ..typing import Array, IntArray, RandomState
+from .choice import choose_ratio
+from .copulas import gaussian_information
+from .discrete import pair_information
+from .evaluation import lower_bound
+from .marginal import Marginal, canonical
 from .neighbours import ksg_terms
-from .reading import Values, read_side
-from .result import Information
-from .sides import Side, canonical
+from .result import Answer, Information
+from .values import Values, read_values
 
-METHODS = ("auto", "gaussian", "ksg", "cca", "dv", "mine", "nwj", "smile", "infonce")
+BOUNDS = ("dv", "mine", "nwj", "smile", "infonce")
+METHODS = ("auto", "gaussian", "ksg", "cca", *BOUNDS)
 _LEAST, _FEW, _PER_COLUMN = 20, 200, 20
 # Correlations above this are those of a function: the information is infinite.
 _SAME = 1.0 - 1e-10
-
-
-@dataclass
-class Found:
-    """A number with the terms of the rows that it is a mean of, where there are any."""
-
-    value: float
-    std_error: float
-    what: str
-    terms: Array | None = None
-    judged: Judged | None = None
-    trials: list[dict[str, Any]] = field(default_factory=list)
-    infinite: bool = False
 
 
 def mutual_information(
@@ -131,113 +118,90 @@ def mutual_information(
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(max_rows, "max_rows", low=_LEAST, integer=True)
     seeds = Seeds(random_state)
-    sides = [read_side(x, "x", discrete_x), read_side(y, "y", discrete_y)]
+    read = [read_values(x, "x", discrete_x), read_values(y, "y", discrete_y)]
     if given is not None:
-        sides.append(read_side(given, "given", "auto"))
-    sides = _same_rows(sides, max_rows, seeds)
-    how = _How(method, residual, int(folds), seeds, verbose)
-    if given is None:
-        found = how.pair(sides[0], sides[1])
-    else:
-        found = how.conditional(*sides)
-    return _finish(found, sides, level)
+        read.append(read_values(given, "given"))
+    read = _same_rows(read, max_rows, seeds)
+    options = _Options(method, residual, int(folds), seeds, verbose)
+    found = options.pair(*read) if given is None else options.conditional(*read)
+    return _finish(found, len(read[0]), level)
 
 
-@dataclass
-class _How:
-    """Options of a call, and the estimate that they lead to for any two sides."""
+@dataclass(frozen=True)
+class _Options:
+    """Options of a call, and the estimate that they lead to for any x and y."""
 
     method: str
     residual: bool
     folds: int
     seeds: Seeds
-    verbose: int = 0
+    verbose: int
 
-    def pair(self, x: Values, y: Values) -> Found:
-        """Mutual information of two sides, each numbers or labels."""
-        (x_rows, x_label), (y_rows, y_label) = x, y
-        if x_label is not None and y_label is not None:
-            self._only_auto("labels")
-            return Found(*table_information(x_label, y_label), "table")
-        if x_label is not None or y_label is not None:
-            self._only_auto("labels")
-            rows, label = (y_rows, x_label) if x_label is not None else (x_rows, y_label)
-            assert rows is not None and label is not None
-            folds = min(self.folds, max(len(rows) // 10, 2))
-            value, error, terms, trials = label_information(rows, label, self.seeds, folds)
-            return Found(value, error, "classifier", terms, trials=trials)
-        assert x_rows is not None and y_rows is not None
-        return self.numbers(x_rows, y_rows)
+    def pair(self, x: Values, y: Values) -> Answer:
+        """Mutual information of x and y, each numbers or labels."""
+        if (x.discrete or y.discrete) and self.method != "auto":
+            raise ValueError(
+                f"method must be 'auto' for labels; received {self.method!r}. Give "
+                "discrete_x=False and discrete_y=False if these are numbers."
+            )
+        return pair_information(x, y, self.seeds, self._folds(len(x)), self.numbers)
 
-    def numbers(self, x_rows: Array, y_rows: Array) -> Found:
+    def numbers(self, x: Marginal, y: Marginal) -> Answer:
         """Mutual information of two tables of numbers."""
-        x, y = Side.of(x_rows), Side.of(y_rows)
-        n = len(x_rows)
-        if not x.width or not y.width:
-            return Found(0.0, 0.0, "constant", np.zeros(n))
+        n = len(x)
         if x.width + y.width >= n - 2:
             raise ValueError(
                 f"x and y must have fewer columns together than rows less two; received "
                 f"{x.width} and {y.width} columns in {n} rows."
             )
         _warn_of_few(n, x.width + y.width)
-        if self.method in ("gaussian", "cca"):
-            how = ("scores", "scores") if self.method == "gaussian" else ("raw", "raw")
-            a, b = getattr(x, how[0]), getattr(y, how[1])
-            found = Found(*gaussian_information(a, b), self.method)
-            if self.method == "gaussian":
-                found.std_error = float(np.hypot(found.std_error, rank_noise(a, b)))
-            found.infinite = canonical(a, b, np.arange(n))[2][0] > _SAME
-            return found
+        both = {"gaussian": (x.scores, y.scores), "cca": (x.raw, y.raw)}
+        if self.method in both:
+            a, b = both[self.method]
+            found = gaussian_information(a, b, scores=self.method == "gaussian")
+            return Answer(*found, self.method, infinite=_same(a, b))
         if self.method == "ksg":
-            terms = ksg_terms(x.raw, y.raw, k=min(5, n - 1))
-            return Found(float(terms.mean()), float(terms.std() / np.sqrt(n)), "ksg", terms)
-        if self.method != "auto":
-            from .variational import variational_information
+            return Answer.of_terms(ksg_terms(x.raw, y.raw, k=min(5, n - 1)), "ksg")
+        if self.method in BOUNDS:
+            from .variational import CriticSettings, variational_information
 
-            bound = variational_information(x.raw, y.raw, self.method, self.seeds)
-            return Found(*bound, self.method)
-        top = max(canonical(s, t, np.arange(n))[2][0] for s, t in
-                  ((x.scores, y.scores), (x.raw, y.raw)))  # fmt: skip
-        folds = min(self.folds, max(n // 10, 2))
-        best = estimate(x, y, self.seeds, folds, residual=self.residual, verbose=self.verbose)
-        trials = [{"name": each.name, "score": each.score} for each in best.trials]
-        judged = best.judged
-        return Found(
-            best.value, best.std_error, judged.name, judged.joint, judged, trials, top > _SAME
-        )
+            settings = CriticSettings()
+            bound = variational_information(x.raw, y.raw, self.method, self.seeds, settings)
+            return Answer(*bound, self.method)
+        best = choose_ratio(x, y, self.seeds, self._folds(n), self.residual, self.verbose)
+        return replace(best, infinite=any(_same(*pair) for pair in both.values()))
 
-    def conditional(self, x: Values, y: Values, z: Values) -> Found:
+    def conditional(self, x: Values, y: Values, z: Values) -> Answer:
         """I(x; y | z) by the chain rule, or stratum by stratum where z is a label."""
-        if z[1] is not None:
-            return self._strata(x, y, z[1])
-        assert z[0] is not None
-        if x[1] is None and y[1] is not None:
+        if z.discrete:
+            return self._strata(x, y, z.array)
+        if y.discrete and not x.discrete:
             # The label has to stand alone; the information is symmetric.
             x, y = y, x
-        if y[1] is not None:
+        if y.discrete:
             raise ValueError(
                 "given must be discrete if x and y are; received numbers. Bin them, such as "
                 "with sklearn.preprocessing.KBinsDiscretizer."
             )
-        assert y[0] is not None
-        whole = self.pair(x, (np.hstack([y[0], z[0]]), None))
+        whole = self.pair(x, Values(np.hstack([y.array, z.array]), False))
         part = self.pair(x, z)
-        out = Found(whole.value - part.value, 0.0, f"{whole.what} less {part.what}")
-        out.infinite = whole.infinite
-        out.trials = [*whole.trials, *part.trials]
-        variance = whole.std_error**2 + part.std_error**2
+        variance, terms = whole.std_error**2 + part.std_error**2, None
         if whole.terms is not None and part.terms is not None:
             # Both are means over the same rows: their common noise cancels.
-            n = len(whole.terms)
-            out.terms = whole.terms - part.terms
+            n, terms = len(x), whole.terms - part.terms
             own = (whole.terms.var() + part.terms.var()) / n
-            variance = max(variance - own, 0.0) + out.terms.var() / n
-        out.std_error = float(np.sqrt(variance))
-        return out
+            variance = max(variance - own, 0.0) + terms.var() / n
+        return Answer(
+            whole.value - part.value,
+            float(np.sqrt(variance)),
+            f"{whole.method} less {part.method}",
+            terms,
+            trials=(*whole.trials, *part.trials),
+            infinite=whole.infinite,
+        )
 
-    def _strata(self, x: Values, y: Values, label: np.ndarray) -> Found:
-        n, value, variance, names = len(label), 0.0, 0.0, set()
+    def _strata(self, x: Values, y: Values, label: IntArray) -> Answer:
+        value, variance, names = 0.0, 0.0, set()
         for each in np.unique(label):
             own = label == each
             if own.sum() < _LEAST:
@@ -245,31 +209,25 @@ class _How:
                     f"given must have at least {_LEAST} rows of every value; received "
                     f"{own.sum()} rows of one. Join rare values."
                 )
-            part = self.pair(_take(x, own), _take(y, own))
-            share = own.sum() / n
-            value += share * part.value
-            variance += (share * part.std_error) ** 2
-            names.add(part.what)
-        return Found(value, float(np.sqrt(variance)), f"strata of {', '.join(sorted(names))}")
+            part = self.pair(x.take(own), y.take(own))
+            value += own.mean() * part.value
+            variance += (own.mean() * part.std_error) ** 2
+            names.add(part.method)
+        return Answer(value, float(np.sqrt(variance)), f"strata of {', '.join(sorted(names))}")
 
-    def _only_auto(self, what: str) -> None:
-        if self.method != "auto":
-            raise ValueError(
-                f"method must be 'auto' for {what}; received {self.method!r}. Give "
-                "discrete_x=False and discrete_y=False if these are numbers."
-            )
+    def _folds(self, n: int) -> int:
+        """Number of folds of n rows: at least ten rows each."""
+        return min(self.folds, max(n // 10, 2))
 
 
-def _take(side: Values, rows: np.ndarray) -> Values:
-    values, label = side
-    if values is not None:
-        return values[rows], None
-    assert label is not None
-    return None, np.unique(label[rows], return_inverse=True)[1].reshape(-1)
+def _same(x: Array, y: Array) -> bool:
+    """Whether a direction of x determines one of y."""
+    return bool(canonical(x, y).correlations[0] > _SAME)
 
 
-def _same_rows(sides: Sequence[Values], most: int, seeds: Seeds) -> list[Values]:
-    lengths = [len(next(each for each in side if each is not None)) for side in sides]
+def _same_rows(read: Sequence[Values], most: int, seeds: Seeds) -> list[Values]:
+    """The same rows of each, at most so many."""
+    lengths = [len(each) for each in read]
     if len(set(lengths)) > 1:
         names = ("x", "y", "given")[: len(lengths)]
         raise ValueError(
@@ -280,9 +238,9 @@ def _same_rows(sides: Sequence[Values], most: int, seeds: Seeds) -> list[Values]
     if n < _LEAST:
         raise ValueError(f"x and y must have at least {_LEAST} rows; received {n}.")
     if n <= most:
-        return list(sides)
+        return list(read)
     chosen = np.sort(seeds("rows").permutation(n)[:most])
-    return [_take(side, chosen) for side in sides]
+    return [each.take(chosen) for each in read]
 
 
 def _warn_of_few(n: int, d: int) -> None:
@@ -291,12 +249,11 @@ def _warn_of_few(n: int, d: int) -> None:
         warnings.warn(
             f"n is small: {n} rows for {d} columns. With fewer than {needed} rows the estimate "
             "may be far off, and only strong, simple dependence is seen.",
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
-def _finish(found: Found, sides: Sequence[Values], level: float) -> Information:
-    n = len(next(values for values in sides[0] if values is not None))
+def _finish(found: Answer, n_rows: int, level: float) -> Information:
     notes = []
     error = found.std_error
     if found.infinite:
@@ -312,21 +269,15 @@ def _finish(found: Found, sides: Sequence[Values], level: float) -> Information:
             f"The estimate is negative ({found.value:.3g}). A mutual information is not: this is "
             "the noise of an information near zero, and it is not hidden by clipping."
         )
-    if found.what in ("dv", "mine", "nwj", "smile", "infonce", "ksg"):
+    if found.method in (*BOUNDS, "ksg"):
         notes.append(
             "The standard error of this method leaves out the bias of its critic; the interval is "
             "too short."
         )
-    base = Information.from_std_error(found.value, error, level=level, lower=0.0)
-    return Information(
-        base.value,
-        base.std_error,
-        base.low,
-        base.high,
-        level,
-        found.what,
-        lower_bound=lower_bound(found.judged, found.value, found.std_error, level),
-        n_rows=n,
-        trials=tuple(found.trials),
+    return replace(
+        Information.from_std_error(found.value, error, level=level, lower=0.0, method=found.method),
+        lower_bound=lower_bound(found.held_out, found.value, found.std_error, level),
+        n_rows=n_rows,
+        trials=found.trials,
         notes=tuple(notes),
     )

@@ -1,11 +1,39 @@
-"""The form in which a mutual information is returned."""
+"""The forms of a mutual information: while it is worked out, and as it is returned."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..functionals.estimate import Estimate
+import numpy as np
+
+from ..functionals import Estimate
+from ..typing import Array
+from .evaluation import Evaluation
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A number with its standard error, and what it rests on."""
+
+    value: float
+    std_error: float
+    method: str
+    terms: Array | None = None
+    """Log-ratios of the rows that the number is a mean of, where there are any."""
+    held_out: Evaluation | None = None
+    """The chosen ratio at held-out pairs."""
+    trials: tuple[dict[str, Any], ...] = ()
+    """What was tried, by "name" and "score"."""
+    infinite: bool = False
+    """Whether x and y determine each other."""
+
+    @classmethod
+    def of_terms(cls, terms: Array, method: str) -> Answer:
+        """The mean of the terms of independent rows."""
+        error = float(terms.std() / np.sqrt(len(terms)))
+        return cls(float(terms.mean()), error, method, terms)
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,4 +71,4 @@ class Information(Estimate):
     @property
     def bits(self) -> float:
         """The value in bits."""
-        return self.value / 0.6931471805599453
+        return self.value / math.log(2.0)

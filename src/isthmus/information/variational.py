@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,138 +27,105 @@ from ..data.seeds import Seeds
 from ..neural import Training, mlp, require_torch, seeded, train
 from ..typing import Array
 
-KINDS = ("dv", "mine", "nwj", "smile", "infonce")
 _CUT = 5.0
 # Of MINE's moving average.
 _DECAY = 0.99
+# Looks at held-out pairs without a gain before training ends.
+_PATIENCE = 6
+
+
+@dataclass(frozen=True)
+class CriticSettings:
+    """The critic is the inner product of the outputs of two networks, plus a function of each."""
+
+    width: int = 64
+    depth: int = 2
+    embedding: int = 32
+    steps: int = 1000
+    batch_size: int = 256
+    lr: float = 2e-3
 
 
 def variational_information(
-    x: Array,
-    y: Array,
-    kind: str,
-    seeds: Seeds,
-    *,
-    width: int = 64,
-    depth: int = 2,
-    embedding: int = 32,
-    steps: int = 1000,
-    batch_size: int = 256,
-    lr: float = 2e-3,
+    x: Array, y: Array, kind: str, seeds: Seeds, settings: CriticSettings
 ) -> tuple[float, float]:
-    """Estimate by one of the bounds, on a fifth of the rows that neither trained nor stopped.
+    """Value and standard error by one of the bounds, for standardised rows.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, d)
-        Standardised rows.
-    kind : {"dv", "mine", "nwj", "smile", "infonce"}
-    seeds : Seeds
-    width, depth, embedding : int
-        The critic is the inner product of the outputs of two networks, plus a function of
-        each side.
-    steps, batch_size, lr
-        As of :class:`isthmus.neural.Training`.
-
-    Returns
-    -------
-    value, std_error : float
+    They come from a fifth of the rows, which neither trained nor stopped the critic.
     """
+    n, rng = len(x), seeds("network")
+    test, held, fitted = np.split(seeds("split").permutation(n), [n // 5, 2 * n // 5])
     if kind == "infonce":
-        return _infonce(x, y, seeds, width, depth, embedding, steps, batch_size, lr)
+        from ..baselines import InfoNCE
+
+        rest = np.concatenate([held, fitted])
+        stopping: dict[str, Any] = {"validation": 0.25, "patience": _PATIENCE}
+        model = InfoNCE.from_pairs(
+            x[rest], y[rest], **asdict(settings), **stopping, random_state=rng
+        )
+        terms = model.log_ratio(np.hstack([x[test], y[test]]))
+        return float(terms.mean()), float(terms.std() / math.sqrt(len(terms)))
     torch = require_torch(f"method={kind!r}")
-    order = seeds("split").permutation(len(x))
-    test, held, fitted = np.split(order, [len(x) // 5, 2 * len(x) // 5])
-    rng = seeds("network")
+    outputs, width, depth = settings.embedding + 1, settings.width, settings.depth
     with seeded(rng):
         nets = torch.nn.ModuleList(
-            [mlp(side.shape[1], embedding + 1, width=width, depth=depth) for side in (x, y)]
+            [mlp(side.shape[1], outputs, width=width, depth=depth) for side in (x, y)]
         )
         # If both started at zero, neither would have a gradient.
         nets[1][-1].reset_parameters()
     both = [torch.as_tensor(side, dtype=torch.float32) for side in (x, y)]
 
-    def critic(rows: Any) -> Any:
-        """Scores of all pairs, own pairs on the diagonal."""
+    def scores(rows: Any) -> tuple[Any, Any]:
+        """Scores of the pairs that belong together, and of all others."""
         f, g = nets[0](both[0][rows]), nets[1](both[1][rows])
-        return f[:, :-1] @ g[:, :-1].T + f[:, -1:] + g[:, -1:].T
+        every = f[:, :-1] @ g[:, :-1].T + f[:, -1:] + g[:, -1:].T
+        return every.diagonal(), every[~torch.eye(len(every), dtype=torch.bool)]
 
     training, bound = _losses(kind)
-    trained, stopped, judged = (torch.as_tensor(part) for part in (fitted, held, test))
-    size = min(batch_size, len(fitted))
+    trained, stopped, tested = (torch.as_tensor(part) for part in (fitted, held, test))
+    size = min(settings.batch_size, len(fitted))
 
     def loss(generator: Any) -> Any:
         pick = torch.randperm(len(trained), generator=generator)[:size]
-        return training(critic(trained[pick]))
+        return training(*scores(trained[pick]))
 
-    how = Training(steps=steps, lr=lr, every=max(steps // 20, 1), patience=6)
-    held_out = stopped[: 8 * size]
-    train(nets, loss, rng=rng, held_out=lambda: -float(bound(critic(held_out))[0]), settings=how)
+    how = Training(
+        steps=settings.steps,
+        lr=settings.lr,
+        every=max(settings.steps // 20, 1),
+        patience=_PATIENCE,
+    )
+    some = stopped[: 8 * size]
+    train(nets, loss, rng=rng, held_out=lambda: -float(bound(*scores(some))), settings=how)
     with torch.no_grad():
-        value, own = bound(critic(judged).double())
-    return float(value), float(own.std() / math.sqrt(len(own)))
+        own, others = (part.double() for part in scores(tested))
+        return float(bound(own, others)), float(own.std() / math.sqrt(len(own)))
 
 
-def _losses(kind: str) -> tuple[Callable[[Any], Any], Callable[[Any], tuple[Any, Any]]]:
-    """The loss to train by, and the bound to report with the terms of own pairs."""
+def _losses(kind: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """The loss to train by, and the bound to report, of the scores of own and of other pairs."""
     torch = require_torch(f"method={kind!r}")
     softplus = torch.nn.functional.softplus
     moving: list[Any] = []
 
-    def parts(scores: Any) -> tuple[Any, Any, float]:
-        n = len(scores)
-        other = ~torch.eye(n, dtype=torch.bool)
-        return scores.diagonal(), scores[other], math.log(n * (n - 1))
+    def dv(own: Any, others: Any) -> Any:
+        return own.mean() - torch.logsumexp(others, 0) + math.log(len(others))
 
-    def dv(scores: Any) -> tuple[Any, Any]:
-        own, rest, count = parts(scores)
-        return own.mean() - torch.logsumexp(rest, 0) + count, own
+    def nwj(own: Any, others: Any) -> Any:
+        return own.mean() - torch.exp(others - 1.0).mean()
 
-    def nwj(scores: Any) -> tuple[Any, Any]:
-        own, rest, _ = parts(scores)
-        return own.mean() - torch.exp(rest - 1.0).mean(), own
+    def smile(own: Any, others: Any) -> Any:
+        return dv(own, others.clamp(-_CUT, _CUT))
 
-    def smile(scores: Any) -> tuple[Any, Any]:
-        own, rest, count = parts(scores)
-        return own.mean() - torch.logsumexp(rest.clamp(-_CUT, _CUT), 0) + count, own
-
-    def mine(scores: Any) -> Any:
-        own, rest, _ = parts(scores)
-        mass = torch.exp(rest).mean()
+    def mine(own: Any, others: Any) -> Any:
+        mass = torch.exp(others).mean()
         now = mass.detach()
         moving[:] = [_DECAY * moving[0] + (1 - _DECAY) * now] if moving else [now]
         return mass / moving[0] - own.mean()
 
-    def logistic(scores: Any) -> Any:
-        own, rest, _ = parts(scores)
-        return softplus(-own).mean() + softplus(rest).mean()
+    def logistic(own: Any, others: Any) -> Any:
+        return softplus(-own).mean() + softplus(others).mean()
 
-    bounds = {"dv": dv, "mine": dv, "nwj": nwj, "smile": smile}
-    chosen = bounds[kind]
+    bound = {"dv": dv, "mine": dv, "nwj": nwj, "smile": smile}[kind]
     special = {"mine": mine, "smile": logistic}
-    return special.get(kind, lambda scores: -chosen(scores)[0]), chosen
-
-
-def _infonce(
-    x: Array, y: Array, seeds: Seeds, width: int, depth: int, embedding: int, steps: int,
-    batch_size: int, lr: float,
-) -> tuple[float, float]:  # fmt: skip
-    from ..baselines import InfoNCE
-
-    order = seeds("split").permutation(len(x))
-    test, fitted = np.split(order, [len(x) // 5])
-    model = InfoNCE.from_pairs(
-        x[fitted],
-        y[fitted],
-        width=width,
-        depth=depth,
-        embedding=embedding,
-        steps=steps,
-        batch_size=batch_size,
-        lr=lr,
-        validation=0.25,
-        patience=6,
-        random_state=seeds("network"),
-    )
-    terms = model.log_ratio(np.hstack([x[test], y[test]]))
-    return float(terms.mean()), float(terms.std() / math.sqrt(len(terms)))
+    return special.get(kind, lambda own, others: -bound(own, others)), bound

@@ -11,126 +11,108 @@ every class starts at its own closed form, and the network learns the rest.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from ..data.holdout import split_rows
 from ..data.seeds import Seeds
 from ..neural import ClassRows, Training, fit_residual, mlp, require_torch, seeded
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
-from .sides import canonical
+from .evaluation import PairRatio
+from .marginal import canonical
 
-# Leading coordinates that the network sees of each side.
+# Leading coordinates of x and of y that the network sees.
 _LEADING = 8
 _HELD_OUT, _SHUFFLES = 0.15, 4
 
 
-class ResidualRatio:
+@dataclass(eq=False)
+class ResidualRatio(PairRatio):
     """A closed form and a network that corrects it.
 
-    Parameters
-    ----------
-    base : PairRatio
-        The closed form. If it has ``variates()``, normal ones with their correlations, there
-        are auxiliaries; else the network tells joint from shuffled pairs alone.
-    x, y : ndarray of shape (n, d)
-        Coordinates of all rows.
-    seeds : Seeds
-    mixing : tuple of float
-        The shares a of the auxiliaries.
-    width, depth, steps, batch_size, lr, weight_decay
-        As of the other neural parts.
+    If the closed form has variates, normal ones with their correlations, there are auxiliaries
+    with the shares ``mixing``; else the network tells joint from shuffled pairs alone.
     """
 
+    base: PairRatio
+    x: Array
+    y: Array
+    seeds: Seeds
+    mixing: tuple[float, ...] = (0.5, 0.85)
+    width: int = 64
+    depth: int = 2
+    steps: int = 1000
+    batch_size: int = 256
+    lr: float = 3e-3
+    weight_decay: float = 1e-3
     name = "network"
 
-    def __init__(
-        self,
-        base: Any,
-        x: Array,
-        y: Array,
-        seeds: Seeds,
-        *,
-        mixing: tuple[float, ...] = (0.5, 0.85),
-        width: int = 64,
-        depth: int = 2,
-        steps: int = 1000,
-        batch_size: int = 256,
-        lr: float = 3e-3,
-        weight_decay: float = 1e-3,
-    ) -> None:
+    def __post_init__(self) -> None:
         require_torch("residual=True")
-        self.base, self.x, self.y, self.seeds = base, x, y, seeds
-        self.mixing = mixing if hasattr(base, "variates") else ()
-        self.width, self.depth, self.batch_size = width, depth, batch_size
-        self.settings = Training(
-            steps=steps,
-            lr=lr,
-            weight_decay=weight_decay,
-            every=max(steps // 20, 1),
-            patience=6,
-            start=True,
-        )
+        self.mixing = self.mixing if self.base.has_variates else ()
         self._fits = 0
 
     def fit(self, rows: IntArray) -> Self:
-        """Fit to the pairs of these rows."""
         self._fits += 1
         rng = self.seeds(f"network {self._fits}")
         self.base.fit(rows)
-        self._look(rows)
-        order = rng.permutation(rows)
-        held, fitted = np.split(order, [round(_HELD_OUT * len(rows))])
+        self._set_coordinates(rows)
+        split = split_rows(len(rows), rng, _HELD_OUT, most=len(rows))
+        held, fitted = rows[split.held], rows[split.train]
         n_classes = len(self.mixing) + 2
+        n_inputs = self._inputs(rows[:1], self.right[rows[:1]]).shape[1]
         with seeded(rng):
-            module = mlp(self.n_inputs, n_classes, width=self.width, depth=self.depth)
+            module = mlp(n_inputs, n_classes, width=self.width, depth=self.depth)
 
         def fresh(epoch: int) -> dict[int, ClassRows]:
             drawn = self._classes(fitted, self.seeds(f"epoch {self._fits} {epoch}"))
             return {c: drawn[c] for c in range(1, n_classes)}
 
+        how = Training(
+            steps=self.steps,
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            every=max(self.steps // 20, 1),
+            patience=6,
+            start=True,
+        )
         self.network = fit_residual(
             module,
             self._classes(fitted, rng),
             _joined([self._classes(held, rng) for _ in range(_SHUFFLES)]),
             batch_size=self.batch_size,
-            settings=self.settings,
+            settings=how,
             rng=rng,
             fresh=fresh,
         )
         return self
 
     def log_ratio(self, i: IntArray, j: IntArray) -> Array:
-        """Log-ratio at pairs of row i of x and row j of y."""
         h = self.network.values(self._inputs(i, self.right[j]))
         return np.asarray(self.base.log_ratio(i, j) + h[:, 0] - h[:, -1])
 
-    def _look(self, rows: IntArray) -> None:
-        """Coordinates of both sides: variates of the closed form, then canonical ones."""
-        a, b, _ = canonical(self.x, self.y, rows)
+    def _set_coordinates(self, rows: IntArray) -> None:
+        """Coordinates of x and of y: variates of the closed form, then canonical ones."""
+        own: list[list[Array]] = [[], []]
+        self.rho = np.zeros(0)
+        if self.base.has_variates:
+            a, b, self.rho = self.base.variates()
+            own = [[a], [b]]
         sides = []
-        self.n_variates = 0
-        own: tuple[Array, ...] = ()
-        if hasattr(self.base, "variates"):
-            *own_sides, self.rho = self.base.variates()
-            own, self.n_variates = tuple(own_sides), len(self.rho)
-        for k, z in enumerate((a, b)):
+        for variates, z in zip(own, canonical(self.x, self.y, rows)[:2], strict=True):
             radius = np.log((z * z).sum(axis=1) + 1e-12)
             radius = (radius - radius.mean()) / max(float(radius.std()), 1e-12)
-            parts = [own[k]] if own else []
-            sides.append(np.hstack([*parts, z[:, :_LEADING], radius[:, None]]))
+            sides.append(np.hstack([*variates, z[:, :_LEADING], radius[:, None]]))
         self.left, self.right = sides
-        self.n_inputs = sum(len(self._seen(side.shape[1])) for side in sides)
-
-    def _seen(self, width: int) -> IntArray:
-        """Columns of a side that the network sees: not all variates, where there are many."""
-        k = self.n_variates
-        return np.array([*range(min(k, _LEADING)), *range(k, width)], dtype=np.intp)
 
     def _inputs(self, i: IntArray, right: Array) -> Array:
-        left = self.left[i]
-        return np.hstack([left[:, self._seen(left.shape[1])], right[:, self._seen(right.shape[1])]])
+        """What the network sees: not all variates, where there are many."""
+        k = len(self.rho)
+        both = (self.left[i], right)
+        return np.hstack([part for z in both for part in (z[:, : min(k, _LEADING)], z[:, k:])])
 
     def _classes(self, rows: IntArray, rng: np.random.Generator) -> list[ClassRows]:
         """Joint, mixed and shuffled pairs of these rows."""
@@ -148,7 +130,7 @@ class ResidualRatio:
     def _class(self, i: IntArray, right: Array, j: IntArray | None) -> ClassRows:
         offset = np.zeros((len(i), len(self.mixing) + 2))
         if self.mixing:
-            k = self.n_variates
+            k = len(self.rho)
             for c, share in enumerate((0.0, *self.mixing)):
                 rho = self.rho * np.sqrt(1 - share**2)
                 offset[:, c] = normal_log_ratio(self.left[i, :k], right[:, :k], rho)
@@ -159,12 +141,11 @@ class ResidualRatio:
 
 def _joined(draws: list[list[ClassRows]]) -> list[ClassRows]:
     """Several draws of every class but the first, which is always the same."""
-    out = [draws[0][0]]
-    for each in list(zip(*draws, strict=True))[1:]:
-        out.append(
-            ClassRows(
-                np.concatenate([rows.inputs for rows in each]),
-                np.concatenate([rows.offset for rows in each]),
-            )
+    joined = [
+        ClassRows(
+            np.concatenate([rows.inputs for rows in each]),
+            np.concatenate([rows.offset for rows in each]),
         )
-    return out
+        for each in list(zip(*draws, strict=True))[1:]
+    ]
+    return [draws[0][0], *joined]

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..data.validation import _plain, as_rows
+from ..data.validation import as_numpy, as_rows
 from ..tables.columns import as_columns, column_names, is_table
-from ..typing import Array
+from ..typing import BoolArray, IntArray
 
 # Numbers with at most so many different values, each repeated so often, are labels.
 _LEVELS, _REPEATS = 20, 10
 
-Values = tuple[Array | None, np.ndarray | None]
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers of shape (n, d), or labels 0, 1, ... of shape (n,), each of which occurs."""
+
+    array: Any
+    discrete: bool
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def take(self, rows: IntArray | BoolArray) -> Values:
+        """Some of the rows; labels that are left are numbered anew."""
+        values = self.array[rows]
+        if self.discrete:
+            values = np.unique(values, return_inverse=True)[1]
+        return Values(values, self.discrete)
 
 
-def read_side(values: Any, argument: str, discrete: Any = "auto") -> Values:
-    """Rows of numbers, or one label for each row; one of the two is None.
-
-    Parameters
-    ----------
-    values : array-like or frame of shape (n,) or (n, d)
-    argument : str
-        Its name, for messages.
-    discrete : bool or "auto"
-        Whether the values are labels. "auto": text, booleans and categories are, and so are
-        numbers with at most 20 values that are repeated ten times or more in the mean.
+def read_values(values: Any, argument: str, discrete: Any = "auto") -> Values:
+    """Rows of numbers, or one label for each row; messages name the argument.
 
     Examples
     --------
-    >>> read_side(["a", "b", "a"], "x")[1]
+    >>> read_values(["a", "b", "a"], "x").array
     array([0, 1, 0])
-    >>> read_side([0.1, 0.2, 0.7], "x")[0].shape
+    >>> read_values([0.1, 0.2, 0.7], "x").array.shape
     (3, 1)
     """
     if not (isinstance(discrete, bool | np.bool_) or discrete == "auto"):
@@ -53,9 +61,9 @@ def read_side(values: Any, argument: str, discrete: Any = "auto") -> Values:
                 "labels as numbers, or leave them out."
             )
     if not discrete:
-        return as_rows(np.column_stack(list(columns.values())), argument), None
+        return Values(as_rows(np.column_stack(list(columns.values())), argument), False)
     codes = np.column_stack([_coded(column, argument) for column in columns.values()])
-    return None, np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+    return Values(np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1), True)
 
 
 def columns_of(values: Any, argument: str) -> dict[str, np.ndarray]:
@@ -74,7 +82,7 @@ def columns_of(values: Any, argument: str) -> dict[str, np.ndarray]:
         if not out:
             raise ValueError(f"{argument} must have at least one column; received none.")
         return out
-    array = np.asarray(_plain(values))
+    array = np.asarray(as_numpy(values))
     if array.ndim not in (1, 2) or 0 in array.shape:
         raise ValueError(
             f"{argument} must have one or two dimensions (rows, columns) and at least one of each; "
@@ -108,4 +116,4 @@ def _coded(column: np.ndarray, argument: str) -> np.ndarray:
         if any(value is None or value != value for value in column):
             raise ValueError(f"{argument} must have no missing values; received some.")
         column = np.array([str(value) for value in column])
-    return np.unique(column, return_inverse=True)[1].reshape(-1)
+    return np.unique(column, return_inverse=True)[1]

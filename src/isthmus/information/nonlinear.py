@@ -1,6 +1,6 @@
 """Non-linear canonical variates, and the normal copula of the leading ones.
 
-x and y may be far from jointly normal because each was bent by a map of its own: a rotation
+x and y may be far from jointly normal because each went through a map of its own: a rotation
 that grows with the radius, a change of margins after a rotation. Functions of x alone and
 of y alone undo that. Those with the largest correlation are found by linear algebra, as
 canonical variates of features; the leading ones are turned into normal scores and taken to be
@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..typing import Array, IntArray
-from .copulas import normal_log_ratio
-from .sides import canonical
+from .copulas import NormalRatio
+from .marginal import Variates, canonical
 
 # Features in directions with less than this share of the variance are noise.
 _FLAT = 1e-4
@@ -28,24 +28,16 @@ _FAR = 3.5
 
 
 @dataclass(frozen=True)
-class Bend:
-    """Which features a side is given beside its coordinates.
-
-    Attributes
-    ----------
-    rings : int
-        Pieces of the radius, each with a linear map of its own; 0 for none.
-    degree : int
-        Degree of polynomials of the leading coordinates; 0 for none.
-    leading : int
-        Number of the leading canonical coordinates.
-    """
+class FeatureSet:
+    """Which features x and y are given beside their coordinates; 0 is for none."""
 
     rings: int
+    """Pieces of the radius, each with a linear map of its own."""
     degree: int
+    """Degree of polynomials of the leading canonical coordinates."""
     leading: int
 
-    def features(self, a: Array, fitted: IntArray) -> Array:
+    def __call__(self, a: Array, fitted: IntArray) -> Array:
         """Features of canonical coordinates, shape (n, k)."""
         parts = [a]
         if self.rings:
@@ -55,24 +47,19 @@ class Bend:
             parts.append(_polynomials(a[:, : self.leading], self.degree))
         return np.hstack(parts)
 
+    def count(self, d: int) -> int:
+        """Number of features of d coordinates."""
+        polynomials = comb(min(self.leading, d) + self.degree, self.degree) - 1
+        return d * max(self.rings, 1) + polynomials
 
-class BentRatio:
-    """The normal copula of non-linear canonical variates.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, d)
-        Coordinates of all rows.
-    bend : Bend
-        Features.
-    most : int
-        Largest number of variates to be tried.
-    """
+class NonlinearRatio(NormalRatio):
+    """The normal copula of non-linear canonical variates, at most so many."""
 
     name = "bent"
 
-    def __init__(self, x: Array, y: Array, bend: Bend, most: int) -> None:
-        self.x, self.y, self.bend = x, y, bend
+    def __init__(self, x: Array, y: Array, features: FeatureSet, most: int) -> None:
+        self.x, self.y, self.features = x, y, features
         self.most = min(most, x.shape[1], y.shape[1])
         self.use(self.most)
 
@@ -81,45 +68,30 @@ class BentRatio:
         self.n_variates = n_variates
 
     def fit(self, rows: IntArray) -> Self:
-        """Fit to the pairs of these rows."""
         a, b, _ = canonical(self.x, self.y, rows)
-        a, b, _ = canonical(
-            self.bend.features(a, rows), self.bend.features(b, rows), rows, flat=_FLAT
-        )
-        k = self.most
-        self.u, self.v = _to_scores(a[:, :k]), _to_scores(b[:, :k])
-        self.rows, self._pairs = rows, dict[int, tuple[Array, Array, Array]]()
+        a, b, _ = canonical(self.features(a, rows), self.features(b, rows), rows, flat=_FLAT)
+        self._x_scores, self._y_scores = (_to_scores(z[:, : self.most]) for z in (a, b))
+        self._rows, self._variates = rows, dict[int, Variates]()
         return self
 
-    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
-        """Log-ratio at pairs of row i of x and row j of y."""
-        a, b, rho = self.variates()
-        return normal_log_ratio(a[i], b[j], rho)
-
-    def variates(self) -> tuple[Array, Array, Array]:
-        """Normal variates of x and of y, in pairs, and their correlations."""
+    def variates(self) -> Variates:
         k = self.n_variates
-        if k not in self._pairs:
+        if k not in self._variates:
             # Scores are no longer exactly uncorrelated.
-            a, b, rho = canonical(self.u[:, :k], self.v[:, :k], self.rows)
-            self._pairs[k] = a, b, np.minimum(rho, 1.0 - 1e-12)
-        return self._pairs[k]
+            a, b, rho = canonical(self._x_scores[:, :k], self._y_scores[:, :k], self._rows)
+            self._variates[k] = Variates(a, b, np.minimum(rho, 1.0 - 1e-12))
+        return self._variates[k]
 
 
-def bends(d_x: int, d_y: int, n: int) -> list[Bend]:
+def feature_sets(d_x: int, d_y: int, n: int) -> list[FeatureSet]:
     """Sets of features worth trying, the simplest first, none with more than n / 40."""
     d = max(d_x, d_y)
     leading, degree = (d, 5) if d <= 3 else (d, 4) if d <= 5 else (2, 5)
     rings = 4 if d > 5 else 6
-    tried = [Bend(0, degree, leading), Bend(0, 3, min(d, 5 if d <= 5 else 3))]
+    tried = [FeatureSet(0, degree, leading), FeatureSet(0, 3, min(d, 5 if d <= 5 else 3))]
     if d > 1:
-        tried += [Bend(rings, 0, 0), Bend(rings, degree, leading)]
-    return [bend for bend in tried if _count(bend, d) <= n / 40]
-
-
-def _count(bend: Bend, d: int) -> int:
-    polynomials = comb(min(bend.leading, d) + bend.degree, bend.degree) - 1 if bend.degree else 0
-    return d * max(bend.rings, 1) + polynomials
+        tried += [FeatureSet(rings, 0, 0), FeatureSet(rings, degree, leading)]
+    return [each for each in tried if each.count(d) <= n / 40]
 
 
 def _hats(radius: Array, fitted: IntArray, n: int) -> Array:

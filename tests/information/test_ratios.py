@@ -1,0 +1,130 @@
+"""The ratios that mutual information chooses from: one dictionary, and what all have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isthmus.data.holdout import random_folds
+from isthmus.information.copulas import (
+    GaussianRatio,
+    Independence,
+    StudentRatio,
+    gaussian_information,
+    normal_log_ratio,
+)
+from isthmus.information.evaluation import evaluate, lower_bound
+from isthmus.information.marginal import Marginal
+from isthmus.information.neighbours import NeighbourRatio, ksg_terms
+from isthmus.information.nonlinear import NonlinearRatio, feature_sets
+
+N, RHO = 4000, 0.6
+TRUTH = -0.5 * np.log1p(-(RHO**2))  # one pair of columns is correlated, the other is not
+
+
+def rows(rho=(RHO, 0.0), n=N):
+    x, e = np.random.default_rng(0).normal(size=(2, n, 2))
+    return Marginal.of(x), Marginal.of(rho * x + np.sqrt(1 - np.square(rho)) * e)
+
+
+def leading(x, y):
+    return x.scores[:, :1], y.scores[:, :1]
+
+
+RATIOS = {
+    "independent": lambda x, y: Independence(x.scores, y.scores),
+    "gaussian": lambda x, y: GaussianRatio(x.scores, y.scores),
+    "gaussian, raw": lambda x, y: GaussianRatio(x.raw, y.raw, scores=False),
+    "student": StudentRatio,
+    "neighbours": lambda x, y: NeighbourRatio(*leading(x, y), leading(x, y)),
+    "bent": lambda x, y: NonlinearRatio(x.scores, y.scores, feature_sets(2, 2, N)[0], 2),
+}
+
+
+@pytest.fixture(scope="module")
+def sides():
+    return rows()
+
+
+@pytest.fixture(params=RATIOS)
+def ratio(request, sides):
+    made = RATIOS[request.param](*sides)
+    assert made.name == request.param
+    return made
+
+
+def test_ratios_are_normalised(ratio):
+    i, j = np.random.default_rng(1).integers(N, size=(2, 40_000))
+    assert ratio.fit(np.arange(N // 2)) is ratio
+    mass = np.exp(ratio.log_ratio(i, j))
+    assert mass.shape == (40_000,)
+    # Neighbours among 2000 rows are biased by their noise, 1 / 20.
+    assert mass.mean() == pytest.approx(1.0, abs=0.1)
+
+
+def test_only_fitted_pairs_are_looked_at(ratio, sides):
+    # Other pairs than the fitted ones are exchanged: the ratio at a pair does not change.
+    x, y = sides
+    order = np.r_[: N // 2, np.random.default_rng(2).permutation(np.arange(N // 2, N))]
+    moved = Marginal(y.raw[order], y.level[order], y.scores[order])
+    other = RATIOS[ratio.name](x, moved)
+    fitted, held = np.arange(N // 2), np.arange(N // 2, N)
+    there = np.argsort(order)[held]
+    first = ratio.fit(fitted).log_ratio(held, held)
+    np.testing.assert_allclose(other.fit(fitted).log_ratio(held, there), first, atol=1e-9)
+
+
+def test_variates_are_those_of_the_copula(ratio):
+    ratio.fit(np.arange(N // 2))
+    if not ratio.has_variates:
+        with pytest.raises(NotImplementedError):
+            ratio.variates()
+        return
+    a, b, rho = ratio.variates()
+    i, j = np.arange(100), np.arange(100, 200)
+    np.testing.assert_allclose(ratio.log_ratio(i, j), normal_log_ratio(a[i], b[j], rho))
+    assert rho.max() == pytest.approx(RHO, abs=0.05)
+
+
+def test_information_is_near_the_truth(ratio):
+    found = evaluate(ratio, random_folds(N, 4, np.random.default_rng(3)), np.random.default_rng(4))
+    value, error = ratio.information(found)
+    # Independence reports what the normal copula says: it is chosen only where that is noise.
+    assert abs(value - TRUTH) < 4 * error
+    assert 0 < error < 0.1
+    # A bound holds with this probability; four standard errors of the estimate are allowed.
+    assert lower_bound(found, value, error, 0.95) < TRUTH + 4 * error
+    assert found.score <= found.plug_in
+
+
+def test_the_right_ratio_beats_independence_and_not_the_other_way_round(sides):
+    splits = random_folds(N, 4, np.random.default_rng(3))
+    none, normal = (
+        evaluate(RATIOS[name](*sides), splits, np.random.default_rng(4))
+        for name in ("independent", "gaussian")
+    )
+    assert normal.beats(none, 3.0)
+    assert not none.beats(normal, 0.0)
+    # On one fold alone the same rows are compared.
+    one = evaluate(RATIOS["gaussian"](*sides), splits[:1], np.random.default_rng(4))
+    assert len(one.seen) == N // 4
+    assert one.beats(none, 3.0)
+
+
+def test_the_bias_of_the_normal_estimate_is_taken_off():
+    # 400 products of columns at 200 rows: the plain estimate is too large by about a nat.
+    rng = np.random.default_rng(0)
+    values = [gaussian_information(*rng.normal(size=(2, 200, 20)))[0] for _ in range(40)]
+    error = np.std(values) / np.sqrt(40)
+    assert abs(np.mean(values)) < 4 * error < 0.1
+
+
+def test_neighbours_agree_with_scikit_learn():
+    from sklearn.feature_selection import mutual_info_regression
+
+    x, e = np.random.default_rng(0).normal(size=(2, 1000, 1))
+    y = 0.8 * x + 0.6 * e
+    # scikit-learn standardises, and adds noise of 1e-10.
+    left, right = x / x.std(), y / y.std()
+    theirs = mutual_info_regression(x, y[:, 0], n_neighbors=3, random_state=0)[0]
+    assert ksg_terms(left, right, k=3).mean() == pytest.approx(theirs, abs=1e-6)

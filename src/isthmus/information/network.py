@@ -15,8 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..data.sample import Sample
 from ..data.seeds import Seeds
-from ..neural import ClassRows, Training, fit_residual, mlp, require_torch, seeded
+from ..neural import ClassInputs, Training, fit_residual, mlp, require_torch, seeded
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
 from .sides import canonical
@@ -86,7 +87,7 @@ class ResidualRatio:
         with seeded(rng):
             module = mlp(self.n_inputs, n_classes, width=self.width, depth=self.depth)
 
-        def fresh(epoch: int) -> dict[int, ClassRows]:
+        def fresh(epoch: int) -> dict[int, ClassInputs]:
             drawn = self._classes(fitted, self.seeds(f"epoch {self._fits} {epoch}"))
             return {c: drawn[c] for c in range(1, n_classes)}
 
@@ -132,7 +133,7 @@ class ResidualRatio:
         left = self.left[i]
         return np.hstack([left[:, self._seen(left.shape[1])], right[:, self._seen(right.shape[1])]])
 
-    def _classes(self, rows: IntArray, rng: np.random.Generator) -> list[ClassRows]:
+    def _classes(self, rows: IntArray, rng: np.random.Generator) -> list[ClassInputs]:
         """Joint, mixed and shuffled pairs of these rows."""
         out = []
         for share in (0.0, *self.mixing, 1.0):
@@ -145,7 +146,7 @@ class ResidualRatio:
                 out.append(self._class(rows, mixed, None))
         return out
 
-    def _class(self, i: IntArray, right: Array, j: IntArray | None) -> ClassRows:
+    def _class(self, i: IntArray, right: Array, j: IntArray | None) -> ClassInputs:
         offset = np.zeros((len(i), len(self.mixing) + 2))
         if self.mixing:
             k = self.n_variates
@@ -154,16 +155,16 @@ class ResidualRatio:
                 offset[:, c] = normal_log_ratio(self.left[i, :k], right[:, :k], rho)
         elif j is not None:
             offset[:, 0] = self.base.log_ratio(i, j)
-        return ClassRows(self._inputs(i, right), offset)
+        return ClassInputs(Sample.of(self._inputs(i, right)), offset)
 
 
-def _joined(draws: list[list[ClassRows]]) -> list[ClassRows]:
+def _joined(draws: list[list[ClassInputs]]) -> list[ClassInputs]:
     """Several draws of every class but the first, which is always the same."""
     out = [draws[0][0]]
     for each in list(zip(*draws, strict=True))[1:]:
         out.append(
-            ClassRows(
-                np.concatenate([rows.inputs for rows in each]),
+            ClassInputs(
+                Sample.of(np.concatenate([rows.sample.rows for rows in each])),
                 np.concatenate([rows.offset for rows in each]),
             )
         )

@@ -54,7 +54,8 @@ def test_bridges_are_finite_independent_of_company_and_can_be_pickled():
 def test_the_held_out_loss_is_the_logistic_loss_of_the_bridges(shared):
     samples = chain(100, 0)
     rng = np.random.default_rng(0)
-    bridges = fit_bridges(samples, shared=shared, width=8, depth=1, settings=QUICK, rng=rng)
+    how = {"shared": shared, "width": 8, "depth": 1, "settings": QUICK}
+    bridges = fit_bridges(samples, **how, rng=rng, paired=True)
     again = ClassBatches(
         samples, batch_size=1, validation=0.15, rng=np.random.default_rng(0), paired=True
     )

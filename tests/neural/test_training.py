@@ -11,8 +11,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from isthmus.baselines import NNBD  # noqa: E402
 from isthmus.neural import Training, mlp, seeded, train  # noqa: E402
 from isthmus.neural.average import Average  # noqa: E402
+from isthmus.neural.parameters import training_of  # noqa: E402
 from isthmus.neural.training import clip_gradient  # noqa: E402
 
 QUICK = Training(steps=100, every=10, patience=100, lr=1e-2)
@@ -265,3 +267,10 @@ def test_settings_that_do_not_fit_are_refused(name, value):
     module, loss, _ = regression()
     with pytest.raises(ValueError, match=f"{name} must be .* received {value!r}"):
         train(module, loss, rng=np.random.default_rng(0), settings=Training(**{name: value}))
+
+
+def test_parameters_of_an_estimator_make_its_training():
+    how = training_of(NNBD(steps=1000, lr=0.1, patience=3))
+    assert how == Training(steps=1000, lr=0.1, patience=3, every=50)
+    assert training_of(NNBD(steps=5)).every == 1
+    assert training_of(NNBD(steps=80), 40, start=True).start

@@ -191,15 +191,7 @@ class ClassBatches:
 
 
 def distinct(sample: Sample) -> Sample:
-    """Different rows in an order that depends on their values alone, weights of copies added up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = distinct(Sample.of(np.array([[1.0], [2.0], [1.0]])))
-    >>> dict(zip(found.rows[:, 0].tolist(), found.weight.tolist())) == {1.0: 2.0, 2.0: 1.0}
-    True
-    """
+    """Different rows in an order that depends on their values alone, weights of copies added up."""
     # Zero has two signs, and they are equal.
     rows = sample.rows + 0.0
     code = _codes(rows)

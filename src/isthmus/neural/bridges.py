@@ -21,7 +21,7 @@ from ..typing import Array
 from .batches import ClassBatches, Standard
 from .lazy_torch import require_torch, seeded
 from .networks import apply_stacked, evaluate_in_parts, mlp, stacked_mlps
-from .training import Progress, Trained, Training, train
+from .training import Trained, Training, train
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,13 @@ def fit_bridges(
     batch_size: int = 256,
     settings: Training | None = None,
     rng: np.random.Generator,
-    paired: bool | None = None,
-    progress: Progress | None = None,
+    paired: bool = False,
 ) -> Bridges:
     """Train the classifiers between consecutive samples, of m_0, ..., m_{K+1}.
 
     ``shared`` is one body with a linear output for each bridge, in place of a network for each.
     ``paired`` says that row i of all samples was made of the same rows of p and q, so that it must
-    be held out in all or in none; by default it is taken to be so if there are more
-    than two samples and all have the same number of rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> samples = [Sample.of(rng.normal(mean, 1, (2000, 1))) for mean in (2, 1, 0)]
-    >>> how = Training(steps=200, lr=5e-3)
-    >>> bridges = fit_bridges(samples, width=16, settings=how, rng=rng)
-    >>> bridges.log_ratios(np.array([[0.0], [2.0]])).shape
-    (2, 2)
+    be held out in all or in none.
     """
     torch = require_torch("fit_bridges")
     softplus = torch.nn.functional.softplus
@@ -77,8 +65,6 @@ def fit_bridges(
         raise ValueError(
             f"samples must hold at least two, of m_0 and m_1; received {len(samples)}."
         )
-    if paired is None:
-        paired = n > 1 and len({len(sample) for sample in samples}) == 1
     batches = ClassBatches(
         samples,
         batch_size=batch_size,
@@ -111,14 +97,8 @@ def fit_bridges(
     def held_out() -> float:
         return batches.held_out_mean(losses) / (2 * n)
 
-    report = train(
-        module,
-        loss,
-        rng=rng,
-        held_out=None if batches.held is None else held_out,
-        settings=how,
-        progress=progress,
-    )
+    judge = None if batches.held is None else held_out
+    report = train(module, loss, rng=rng, held_out=judge, settings=how)
     return Bridges(module.cpu().double(), shared, batches.standard, report)
 
 

@@ -41,14 +41,7 @@ def mlp(
 
 
 def stacked_mlps(n_in: int, n: int, *, width: int = 128, depth: int = 2) -> Any:
-    """Make n perceptrons with one output each: weights and biases, stacked over the networks.
-
-    Examples
-    --------
-    >>> import torch
-    >>> apply_stacked(stacked_mlps(3, 2, width=8), torch.ones(5, 3)).shape
-    torch.Size([2, 5])
-    """
+    """Make n perceptrons with one output each: weights and biases, stacked over the networks."""
     torch = require_torch("stacked_mlps")
     nets = [mlp(n_in, 1, width=width, depth=depth) for _ in range(n)]
     stacked = torch.nn.ParameterList()

@@ -14,14 +14,7 @@ LOOKS = 20
 
 
 def training_of(estimator: Any, looks: int = LOOKS, **others: Any) -> Training:
-    """Settings of training from the parameters of an estimator that are called like them.
-
-    Examples
-    --------
-    >>> from isthmus.baselines import NNBD
-    >>> training_of(NNBD(steps=1000)).every
-    50
-    """
+    """Settings of training from the parameters of an estimator that are called like them."""
     given = estimator.get_params(deep=False)
     named = {field.name: given[field.name] for field in fields(Training) if field.name in given}
     steps = given["steps"]

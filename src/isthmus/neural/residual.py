@@ -69,42 +69,12 @@ def fit_residual(
 ) -> Residual:
     """Train a network, from (n, k) to a column for each learned class, on what offsets leave over.
 
-    Parameters
-    ----------
-    module, batch_size, settings, rng, progress
-        As in :func:`train` and :class:`ClassBatches`; by default with a look before the first step.
-    classes, held_out : sequence of C ClassInputs
-        Rows to train on, and rows that decide which weights are kept.
-    prior, learned, names
-        Of the classes; by default all are learned and equally frequent, and have numbers.
-    fresh : callable, optional
-        ``fresh(epoch)`` gives other rows, of equal weight, for some classes, by their number.
-        They take the place of as many rows that are there, the oldest first. It is called
-        before each pass over the largest class but the first, and must depend on the
-        epoch alone.
-    shrink : float or sequence of float
-        Price of each column's mean square over a batch: where rows of no class tell what a
-        logit is, it stays at its offset.
-
-    Examples
-    --------
-    Offsets of zero leave everything to the network.
-
-    >>> import numpy as np
-    >>> from isthmus.neural import mlp, seeded
-    >>> rng = np.random.default_rng(0)
-    >>> def rows(mean, n):
-    ...     return ClassInputs(Sample.of(rng.normal(mean, 1, (n, 1))), np.zeros((n, 2)))
-    >>> with seeded(rng):
-    ...     module = mlp(1, 2, width=16)
-    >>> how = Training(steps=200, lr=1e-2, start=True)
-    >>> held = [rows(1, 300), rows(0, 300)]
-    >>> fit = fit_residual(module, [rows(1, 2000), rows(0, 2000)], held, settings=how, rng=rng)
-    >>> fit.report.held_out < fit.report.start
-    True
-    >>> h = fit.values(np.array([[-1.5], [2.5]]))
-    >>> h[:, 0] > h[:, 1]  # log p/q is x - 1/2
-    array([False,  True])
+    By default all classes are learned and equally frequent, and there is a look before the first
+    step. ``fresh(epoch)`` gives other rows, of equal weight, for some classes, by their number.
+    They take the place of as many rows that are there, the oldest first. It is called before each
+    pass over the largest class but the first, and must depend on the epoch alone. ``shrink``
+    is the price of each column's mean square over a batch: where rows of no class tell what a
+    logit is, it stays at its offset.
     """
     torch = require_torch("fit_residual")
     how = settings or Training(start=True)

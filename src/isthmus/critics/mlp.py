@@ -124,14 +124,12 @@ class MLP(NeuralCritic):
     activation: str = field(default="SiLU", kw_only=True)
 
     def check(self) -> None:
-        """Refuse parameters that do not fit."""
         super().check()
         check_option(self.activation, "activation", activations())
 
     def make(
         self, n_inputs: int, n_classes: int, learned: list[int], from_zero: bool, rng: Generator
     ) -> Any:
-        """A perceptron, which starts at zero in any case."""
         width, depth, activation = self.width, self.depth, self.activation
         with seeded(rng):
             return mlp(n_inputs, len(learned), width=width, depth=depth, activation=activation)
@@ -175,11 +173,9 @@ class Network(NeuralCritic):
 
     @property
     def sees_coordinates(self) -> bool:
-        """Whether the module is given what :class:`MLP` sees."""
         return self.inputs == "coordinates"
 
     def check(self) -> None:
-        """Refuse parameters that do not fit."""
         super().check()
         check_option(self.inputs, "inputs", ["columns", "coordinates"])
         if not is_module(self.module):
@@ -190,7 +186,6 @@ class Network(NeuralCritic):
     def make(
         self, n_inputs: int, n_classes: int, learned: list[int], from_zero: bool, rng: Generator
     ) -> Any:
-        """A copy of the module, with the matrix behind it."""
         torch = require_torch("Network")
         inner = copy.deepcopy(self.module).float()
         _check_outputs(inner, n_inputs, n_classes)

@@ -53,11 +53,9 @@ class Average:
         self.module.load_state_dict((self.best if best else self.average).state_dict())
 
     def state_dict(self) -> dict[str, Any]:
-        """Both averages, for a checkpoint."""
         return {"average": self.average.state_dict(), "best": self.best.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take up what :meth:`state_dict` returned."""
         self.average.load_state_dict(state["average"])
         self.best.load_state_dict(state["best"])
 

@@ -42,12 +42,10 @@ class NetworkFit:
 
     @property
     def module(self) -> Any:
-        """The network, in double precision."""
         return self.residual.module
 
     @property
     def report(self) -> Trained:
-        """How training went."""
         return self.residual.report
 
     @property

@@ -122,7 +122,7 @@ class Trained:
 
 @dataclass
 class _Run:
-    """A training run on its way."""
+    """A training run on its way, whose state is all that it needs to go on."""
 
     module: Any
     optimiser: Any
@@ -137,7 +137,6 @@ class _Run:
         return {"module": self.module, "optimiser": self.optimiser, "weights": self.weights}
 
     def state(self) -> dict[str, Any]:
-        """All that it needs to go on."""
         return {
             **{name: part.state_dict() for name, part in self._parts.items()},
             "generator": self.generator.get_state(),
@@ -148,7 +147,6 @@ class _Run:
         }
 
     def take_up(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
         for name, part in self._parts.items():
             part.load_state_dict(state[name])
         self.generator.set_state(state["generator"].cpu())

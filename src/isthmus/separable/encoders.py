@@ -84,7 +84,7 @@ def residual_encoder(
     rest = nn.Sequential(*layers, nn.Linear(seen, embedding - 1))
     if flat:
         rest = TwoWays(rest, nn.Sequential(nn.ReLU(), nn.Flatten(), short))
-    return nn.Sequential(stem, rest, _one(nn))
+    return nn.Sequential(stem, rest, nn.ConstantPad1d((0, 1), 1.0))
 
 
 def dense_encoder(
@@ -98,14 +98,9 @@ def dense_encoder(
     Parameters
     ----------
     embedding, size, in_channels
-        As of :func:`residual_encoder`.
+        As of :func:`residual_encoder`, and so is what is returned.
     width : int
         Units of the two hidden layers.
-
-    Returns
-    -------
-    torch.nn.Module
-        As of :func:`residual_encoder`.
 
     Examples
     --------
@@ -114,11 +109,6 @@ def dense_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("dense_encoder").nn
-    seen = in_channels * size[0] * size[1]
+    seen, one = in_channels * size[0] * size[1], nn.ConstantPad1d((0, 1), 1.0)
     layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
-    return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1), _one(nn))
-
-
-def _one(nn: Any) -> Any:
-    """A one beside every row."""
-    return nn.ConstantPad1d((0, 1), 1.0)
+    return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1), one)

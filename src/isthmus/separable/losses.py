@@ -36,7 +36,6 @@ class Method:
 
     @property
     def n_critics(self) -> int:
-        """Number of critics."""
         return len(self.sides)
 
     @property

@@ -21,7 +21,6 @@ class Residual(nn.Module):
         self.skip = nn.Identity() if same else nn.Conv2d(before, after, 1, stride)
 
     def forward(self, x: Any) -> Any:
-        """Output of shape (n, after, height / stride, width / stride)."""
         inner = self.first(nn.functional.relu(x))
         return self.skip(x) + self.second(nn.functional.relu(inner))
 
@@ -34,7 +33,6 @@ class TwoWays(nn.Module):
         self.long, self.short = long, short
 
     def forward(self, x: Any) -> Any:
-        """Output of both."""
         return self.long(x) + self.short(x)
 
 

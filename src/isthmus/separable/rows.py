@@ -132,7 +132,6 @@ class CellRows(ClassValues):
     """
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
-        """Embeddings of u and of v, shape (n, d * embedding)."""
         g, f = self.critic.g(self.inputs[0](batch.u)), self.critic.f(self.inputs[1](batch.v))
         return g[batch.at_u].flatten(1), f[batch.at_v].flatten(1)
 
@@ -161,7 +160,6 @@ class WholeRows(ClassValues):
     grid: tuple[int, int]
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
-        """Embeddings of u and of v, shape (n, embedding)."""
         u = join_cells(batch.u[batch.at_u], self.grid)
         return self.critic.g(self.inputs[0](u)), self._partners(batch.v[batch.at_v])
 

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from _record import Run, console, options, progress, table, verdict
 
+from isthmus.data.sample import Sample
 from isthmus.neural import ClassBatches, Training, mlp, seeded, train
 
 GOAL = 0.8
@@ -38,9 +39,9 @@ class Task:
 
     def __init__(self, d: int, width: int, depth: int, batch: int, rows: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
-        p, q = rng.normal(0.5, 1, (rows, d)), rng.normal(0, 1, (rows, d))
+        both = [Sample.of(rng.normal(mean, 1, (rows, d))) for mean in (0.5, 0.0)]
         self.shape, self.seed = (d, width, depth), seed
-        self.batches = ClassBatches([p, q], batch_size=batch, validation=1 / 6, rng=rng)
+        self.batches = ClassBatches(both, batch_size=batch, validation=1 / 6, rng=rng)
 
     def start(self) -> None:
         d, width, depth = self.shape

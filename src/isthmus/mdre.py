@@ -303,7 +303,7 @@ class MDRE(ClassEstimator):
                 rows,
                 model.convex,
                 seeds,
-                plain=not known.anchors and bound is None,
+                from_zero=bool(known.anchors) or bound is not None,
                 verbose=self.verbose,
             )
             self.n_iter_ += added.report.steps

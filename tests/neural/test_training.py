@@ -1,4 +1,4 @@
-"""The training loop, its checkpoints, balanced batches, and the bridges of TRE."""
+"""The training loop, its average of weights and its checkpoints."""
 
 from __future__ import annotations
 
@@ -8,26 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 torch = pytest.importorskip("torch")
 
-from isthmus.neural import (  # noqa: E402
-    ClassBatches,
-    Standard,
-    Training,
-    apply_stacked,
-    distinct,
-    fit_bridges,
-    mlp,
-    seeded,
-    stacked_mlps,
-    train,
-)
+from isthmus.baselines import NNBD  # noqa: E402
+from isthmus.neural import Training, mlp, seeded, train  # noqa: E402
 from isthmus.neural.average import Average  # noqa: E402
-from isthmus.neural.training import _clip  # noqa: E402
+from isthmus.neural.parameters import training_of  # noqa: E402
+from isthmus.neural.training import clip_gradient  # noqa: E402
 
 QUICK = Training(steps=100, every=10, patience=100, lr=1e-2)
 
@@ -72,9 +60,6 @@ def interrupt(after: int):
             raise Interrupted
 
     return progress
-
-
-# The loop
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_one_others():
@@ -239,6 +224,18 @@ def test_average_copies_counters_and_gives_the_weights_back():
     assert module.weight.tolist() == [3.0, 3.0]
 
 
+def test_weights_that_two_layers_share_are_averaged_once():
+    one = torch.nn.Linear(1, 1, bias=False)
+    module = torch.nn.Sequential(one, one)
+    before = one.weight.item()
+    weights = Average(module)
+    with torch.no_grad():
+        one.weight.fill_(before + 1.0)
+    weights.follow(0.5)
+    with weights.in_place():
+        assert one.weight.item() == pytest.approx(before + 0.5)
+
+
 @pytest.mark.parametrize("most", [0.1, 1e6])
 def test_clipping_is_that_of_torch(most):
     modules = []
@@ -246,7 +243,7 @@ def test_clipping_is_that_of_torch(most):
         module, loss, _ = regression()
         loss(torch.Generator().manual_seed(0)).backward()
         modules.append(module)
-    size = _clip(list(modules[0].parameters()), most)
+    size = clip_gradient(list(modules[0].parameters()), most)
     other = torch.nn.utils.clip_grad_norm_(modules[1].parameters(), most)
     # Rounding of single precision.
     assert size == pytest.approx(float(other), rel=1e-5)
@@ -272,201 +269,8 @@ def test_settings_that_do_not_fit_are_refused(name, value):
         train(module, loss, rng=np.random.default_rng(0), settings=Training(**{name: value}))
 
 
-# Rows
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    rows=arrays(
-        np.float64,
-        st.tuples(st.integers(1, 12), st.integers(1, 3)),
-        elements=st.floats(-2, 2, width=16),
-    ),
-    data=st.data(),
-)
-def test_distinct_rows_do_not_depend_on_order_or_on_how_copies_are_given(rows, data):
-    counts = data.draw(arrays(np.int64, len(rows), elements=st.integers(1, 3)))
-    order = data.draw(st.permutations(range(len(rows))))
-    a = distinct(rows[order], counts[order].astype(float))
-    b = distinct(rows.repeat(counts, axis=0))
-    np.testing.assert_array_equal(a[0], b[0])
-    np.testing.assert_array_equal(a[1], b[1])
-    assert len(np.unique(a[0], axis=0)) == len(a[0]) == len(np.unique(rows + 0.0, axis=0))
-    assert a[1].sum() == counts.sum()
-
-
-@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1.0, 1e8, 1e150])
-def test_standard_pools_classes_with_equal_mass(scale):
-    rng = np.random.default_rng(0)
-    p, q = rng.normal(3, 1, (4000, 2)), rng.normal(-3, 1, (100, 2))
-    p[:, 1] = q[:, 1] = 5.0
-    standard = Standard.fit([p * scale, q * scale])
-    z_p, z_q = standard(p * scale), standard(q * scale)
-    # By construction, up to rounding.
-    assert z_p[:, 0].mean() == pytest.approx(-z_q[:, 0].mean(), rel=1e-9)
-    assert (z_p[:, 0] ** 2).mean() + (z_q[:, 0] ** 2).mean() == pytest.approx(2.0, rel=1e-9)
-    assert not z_p[:, 1].any() and not z_q[:, 1].any()
-    assert np.isfinite(standard(np.array([[1e308, -1e308]]))).all()
-
-
-def test_batches_draw_in_proportion_to_weights_and_equally_from_classes():
-    rng = np.random.default_rng(0)
-    p, q = np.arange(5.0)[:, None], np.arange(100.0)[:, None]
-    weight = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
-    batches = ClassBatches([p, q], [weight, None], batch_size=16, rng=rng)
-    generator = torch.Generator().manual_seed(0)
-    n = 1000
-    drawn = torch.stack([batches.draw(generator) for _ in range(n)]).double().numpy()
-    drawn = drawn * batches.standard.scale + batches.standard.centre
-    for c, (rows, share) in enumerate(((p, weight / weight.sum()), (q, np.full(100, 0.01)))):
-        found = np.abs(drawn[:, c].reshape(-1, 1) - rows[:, 0]) < 1e-3
-        assert found.any(axis=1).all()
-        # Stratified draws vary less than independent ones: four of these standard errors.
-        error = np.sqrt(share * (1 - share) / (16 * n))
-        assert np.all(np.abs(found.mean(axis=0) - share) < 4 * error)
-    # Strata of two rows and more: hardly ever the same row twice in a batch.
-    twice = [len(np.unique(batch[1].round(3))) for batch in drawn]
-    assert np.mean(twice) > 15.5
-
-
-def test_a_weight_of_two_is_the_row_given_twice_to_the_bit():
-    rng = np.random.default_rng(0)
-    p, q = rng.normal(size=(40, 2)), rng.normal(size=(30, 2))
-    count = rng.integers(1, 4, 40)
-    order = rng.permutation(40)
-
-    def drawn(p, weight):
-        batches = ClassBatches(
-            [p, q], [weight, None], batch_size=8, validation=0.3, rng=np.random.default_rng(1)
-        )
-        return batches.draw(torch.Generator().manual_seed(0)), batches.held
-
-    a, held_a = drawn(p.repeat(count, axis=0), None)
-    b, held_b = drawn(p[order], count[order].astype(float))
-    assert torch.equal(a, b)
-    for first, second in zip(held_a, held_b, strict=True):
-        assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
-
-
-def test_copies_are_held_out_together_and_pairs_too():
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 30, (300, 1)).astype(float)
-    batches = ClassBatches([rows], batch_size=4, validation=0.2, rng=rng)
-    held = set(batches.held[0][0].flatten().tolist())
-    assert len(held) == 6 and not held & set(batches._rows.flatten().tolist())
-
-    p = rng.normal(size=(50, 1))
-    paired = ClassBatches([p, p, p], batch_size=4, validation=0.2, rng=rng, paired=True)
-    first = paired.held[0][0]
-    assert len(first) == 10 and all(torch.equal(first, rows) for rows, _ in paired.held)
-
-
-def test_too_few_rows_to_hold_out_are_all_trained_on():
-    rng = np.random.default_rng(0)
-    batches = ClassBatches(
-        [np.zeros((3, 1)), np.arange(20.0)[:, None]], batch_size=4, rng=rng, validation=0.2
-    )
-    assert batches.held is None and batches.sizes == [1, 20]
-
-
-def test_stacked_networks_are_networks():
-    with seeded(np.random.default_rng(0)):
-        stacked = stacked_mlps(3, 2, width=5, depth=2)
-    # What starts at zero is moved, or there would be nothing to see.
-    with torch.no_grad():
-        stacked[-2].normal_(generator=torch.Generator().manual_seed(0))
-    x = torch.ones(4, 3)
-    found = apply_stacked(stacked, x)
-    for k in range(2):
-        net = mlp(3, 1, width=5, depth=2)
-        linear = [part for part in net if hasattr(part, "weight")]
-        for i, part in enumerate(linear):
-            part.weight.data = stacked[2 * i][k].detach().T.clone()
-            part.bias.data = stacked[2 * i + 1][k, 0].detach().clone()
-        torch.testing.assert_close(found[k], net(x)[:, 0])
-    blocks = apply_stacked(stacked, torch.stack([x, 2 * x]))
-    torch.testing.assert_close(blocks[0], found[0])
-
-
-# Bridges
-
-MEANS = (1.5, 0.75, 0.0)
-HOW = Training(steps=300, lr=5e-3, every=25)
-
-
-def chain(n: int, seed: int):
-    rng = np.random.default_rng(seed)
-    return [rng.normal(mean, 1, (n, 1)) for mean in MEANS]
-
-
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_bridges_find_the_ratios_of_shifted_normals(shared, seed):
-    samples = chain(4000, seed)
-    bridges = fit_bridges(
-        samples, shared=shared, width=16, depth=1, settings=HOW, rng=np.random.default_rng(seed)
-    )
-    x = np.linspace(-1, 2.5, 50)[:, None]
-    found = bridges.log_ratios(x)
-    a, b, c = MEANS
-    truth = np.column_stack([(a - b) * (x - (a + b) / 2), (b - c) * (x - (b + c) / 2)])
-    # Logistic regression of two coefficients has a standard error of about 0.05 at these rows;
-    # a network has more freedom. Zero everywhere would err by 0.8, a swap of classes by 1.6.
-    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.2
-
-
-def test_bridges_are_finite_independent_of_company_and_can_be_pickled():
-    bridges = fit_bridges(
-        chain(200, 0), width=8, depth=1, settings=QUICK, rng=np.random.default_rng(0)
-    )
-    rows = np.array([[0.0], [1e300], [-1e300], [3.0]])
-    found = bridges.log_ratios(rows)
-    assert np.isfinite(found).all()
-    alone = np.vstack([bridges.log_ratios(row[None]) for row in rows])
-    np.testing.assert_allclose(alone, found, rtol=1e-12)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(bridges)).log_ratios(rows), found)
-
-
-@pytest.mark.parametrize("shared", [True, False])
-def test_the_held_out_loss_is_the_logistic_loss_of_the_bridges(shared):
-    samples = chain(100, 0)
-    rng = np.random.default_rng(0)
-    bridges = fit_bridges(samples, shared=shared, width=8, depth=1, settings=QUICK, rng=rng)
-    again = ClassBatches(
-        samples, batch_size=1, validation=0.15, rng=np.random.default_rng(0), paired=True
-    )
-    held = [
-        rows.double().numpy() * again.standard.scale + again.standard.centre
-        for rows, _ in again.held
-    ]
-    h = [bridges.log_ratios(rows) for rows in held]
-    loss = (
-        sum(
-            np.logaddexp(0, -h[k][:, k]).mean() + np.logaddexp(0, h[k + 1][:, k]).mean()
-            for k in range(2)
-        )
-        / 4
-    )
-    # Single precision in training, double afterwards.
-    assert bridges.report.held_out == pytest.approx(loss, rel=1e-5)
-
-
-def test_weights_of_bridges_are_copies():
-    p, q, _ = chain(60, 0)
-    count = np.random.default_rng(1).integers(1, 4, 60)
-
-    def found(p, weight):
-        rng = np.random.default_rng(0)
-        bridges = fit_bridges(
-            [p, q], weights=[weight, None], width=8, depth=1, settings=QUICK, rng=rng
-        )
-        return bridges.log_ratios(np.linspace(-2, 2, 9)[:, None])
-
-    np.testing.assert_array_equal(
-        found(p, count.astype(float)), found(p.repeat(count, axis=0), None)
-    )
-
-
-def test_one_sample_makes_no_bridge():
-    with pytest.raises(ValueError, match="samples must hold at least two"):
-        fit_bridges([np.zeros((5, 1))], rng=np.random.default_rng(0))
+def test_parameters_of_an_estimator_make_its_training():
+    how = training_of(NNBD(steps=1000, lr=0.1, patience=3))
+    assert how == Training(steps=1000, lr=0.1, patience=3, every=50)
+    assert training_of(NNBD(steps=5)).every == 1
+    assert training_of(NNBD(steps=80), 40, start=True).start

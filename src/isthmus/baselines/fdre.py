@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sample import TwoSamples
+from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_number, check_option
 from ..estimator import RatioEstimator
@@ -223,8 +223,10 @@ class FDRE(RatioEstimator):
         return ClassBatches(
             # Batches follow the bits of the rows: the last ones, which rounding decides, are
             # left out, so that units and the way that weights are given make no difference.
-            [x.astype(np.float32).astype(np.float64) for x in rows],
-            [samples.p.weight, samples.q.weight],
+            [
+                Sample(x.astype(np.float32).astype(np.float64), sample.weight)
+                for x, sample in zip(rows, samples, strict=True)
+            ],
             batch_size=self.batch_size,
             validation=self.validation,
             rng=rng,

@@ -205,8 +205,7 @@ class InfoNCE(RatioEstimator):
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         self.columns_x_, self.columns_y_ = self._columns(samples)
         batches = ClassBatches(
-            [samples.p.rows],
-            [samples.p.weight],
+            [samples.p],
             batch_size=self.batch_size,
             validation=self.validation,
             rng=seeds("held out"),

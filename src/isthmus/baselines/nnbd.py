@@ -212,8 +212,7 @@ class NNBD(RatioEstimator):
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         batches = ClassBatches(
-            [samples.p.rows, samples.q.rows],
-            [samples.p.weight, samples.q.weight],
+            list(samples),
             batch_size=self.batch_size,
             validation=self.validation,
             rng=seeds("held out"),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..auxiliaries import DimensionWiseMixing, LinearMixing, resolve_auxiliaries
 from ..data.blocks import slices
-from ..data.sample import TwoSamples
+from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_flag, check_number, check_option
 from ..estimator import RatioEstimator
@@ -321,7 +321,7 @@ class TRE(RatioEstimator):
             steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
         )
         self.bridges_ = fit_bridges(
-            self._chain.paired(),
+            [Sample.of(rows) for rows in self._chain.paired()],
             shared=self.shared is not False,
             width=self.width,
             depth=self.depth,

@@ -2,52 +2,65 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
+from numpy.random import Generator
 from sklearn.base import BaseEstimator, clone
 
 from ..data.validation import check_number, check_option
+from ..neural.lazy_torch import require_torch, seeded
+from ..neural.networks import mlp
 from ..neural.parameters import check_shared
 
 # Not functions of one value, or with parameters that have no default.
-_NOT_PLAIN = ("MultiheadAttention", "Threshold", "GLU", "Softmax2d", "LogSoftmax", "Softmax")
+_UNFIT = ("MultiheadAttention", "Threshold", "GLU", "Softmax2d", "LogSoftmax", "Softmax")
 
 
-class _Neural(BaseEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class NeuralCritic(BaseEstimator):
     """Parameters that neural critics share: what they stand on, and how they are trained."""
 
-    base: Any
-    steps: int
-    batch_size: int
-    lr: float
-    weight_decay: float
-    shrink: float
-    validation: float
-    patience: int
-    average: float
-    clip: float
-    checkpoint: str | os.PathLike[str] | None
-    device: str
+    base: Any = None
+    steps: int = 1500
+    batch_size: int = 256
+    lr: float = 3e-3
+    weight_decay: float = 1e-4
+    shrink: float = 1e-4
+    validation: float = 0.15
+    patience: int = 15
+    average: float = 0.99
+    clip: float = 10.0
+    checkpoint: str | os.PathLike[str] | None = None
+    device: str = "cpu"
 
-    # Those of check_shared that a critic may lack.
-    width: int = 1
-    depth: int = 0
+    @property
+    def sees_coordinates(self) -> bool:
+        """Whether the network is given the row in the frames of p and q, or its columns."""
+        return True
 
     def check(self) -> None:
         """Refuse parameters that do not fit."""
         check_shared(self)
-        check_number(self.average, "average", low=0, high=1, open_high=True)
-        check_number(self.clip, "clip", low=0, open_low=True)
         check_number(self.shrink, "shrink", low=0, open_high=True)
 
-    def on(self, base: Any) -> Any:
+    def on(self, base: Any) -> Self:
         """A copy that stands on another critic."""
-        return clone(self).set_params(base=base)
+        copied: Self = clone(self).set_params(base=base)
+        return copied
+
+    def make(
+        self, n_inputs: int, n_classes: int, learned: list[int], from_zero: bool, rng: Generator
+    ) -> Any:
+        """The network to train, with one output for each learned class; at zero if asked for."""
+        raise NotImplementedError
 
 
-class MLP(_Neural):
+@dataclass(eq=False, repr=False)
+class MLP(NeuralCritic):
     """Perceptron that learns what anchors, and a convex critic on them, leave over.
 
     The critic of class c is
@@ -63,6 +76,8 @@ class MLP(_Neural):
     ----------
     width, depth : int, default 64 and 2
         Units of a hidden layer, and number of hidden layers.
+    activation : str, default "SiLU"
+        Name of an activation in ``torch.nn``.
     base : str, critic or None, default None
         A convex critic for the network to stand on, with the penalty ``l2`` of
         :class:`MDRE`; None for the anchors alone. "auto" is the one that MDRE would choose.
@@ -86,8 +101,6 @@ class MLP(_Neural):
         Decay of the moving average of the weights.
     clip : float, default 10
         Largest norm of the gradient.
-    activation : str, default "SiLU"
-        Name of an activation in ``torch.nn``.
     checkpoint : path, optional
         File to write at every look and to go on from. A model is one run: leave it out where a
         model is fitted several times, as in :func:`isthmus.compare`.
@@ -106,48 +119,24 @@ class MLP(_Neural):
     True
     """
 
-    def __init__(
-        self,
-        width: int = 64,
-        depth: int = 2,
-        *,
-        base: Any = None,
-        steps: int = 1500,
-        batch_size: int = 256,
-        lr: float = 3e-3,
-        weight_decay: float = 1e-4,
-        shrink: float = 1e-4,
-        validation: float = 0.15,
-        patience: int = 15,
-        average: float = 0.99,
-        clip: float = 10.0,
-        activation: str = "SiLU",
-        checkpoint: str | os.PathLike[str] | None = None,
-        device: str = "cpu",
-    ) -> None:
-        self.width = width
-        self.depth = depth
-        self.base = base
-        self.steps = steps
-        self.batch_size = batch_size
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.shrink = shrink
-        self.validation = validation
-        self.patience = patience
-        self.average = average
-        self.clip = clip
-        self.activation = activation
-        self.checkpoint = checkpoint
-        self.device = device
+    width: int = 64
+    depth: int = 2
+    activation: str = field(default="SiLU", kw_only=True)
 
     def check(self) -> None:
-        """Refuse parameters that do not fit."""
         super().check()
         check_option(self.activation, "activation", activations())
 
+    def make(
+        self, n_inputs: int, n_classes: int, learned: list[int], from_zero: bool, rng: Generator
+    ) -> Any:
+        width, depth, activation = self.width, self.depth, self.activation
+        with seeded(rng):
+            return mlp(n_inputs, len(learned), width=width, depth=depth, activation=activation)
 
-class Network(_Neural):
+
+@dataclass(eq=False, repr=False)
+class Network(NeuralCritic):
     """Any ``torch.nn.Module`` as the critic of all classes.
 
     The critics are h(x) = anchor(x) + base(x) + A f(x), where f is the module and the matrix A
@@ -164,9 +153,7 @@ class Network(_Neural):
         What it is given: the columns of the data, standardised, or what :class:`MLP` sees.
     base, steps, batch_size, lr, weight_decay, shrink, validation
         As of :class:`MLP`.
-    patience, average, clip
-        As of :class:`MLP`.
-    checkpoint, device
+    patience, average, clip, checkpoint, device
         As of :class:`MLP`.
 
     Examples
@@ -181,41 +168,14 @@ class Network(_Neural):
     (1000, 3)
     """
 
-    def __init__(
-        self,
-        module: Any,
-        inputs: str = "columns",
-        *,
-        base: Any = None,
-        steps: int = 1500,
-        batch_size: int = 256,
-        lr: float = 3e-3,
-        weight_decay: float = 1e-4,
-        shrink: float = 1e-4,
-        validation: float = 0.15,
-        patience: int = 15,
-        average: float = 0.99,
-        clip: float = 10.0,
-        checkpoint: str | os.PathLike[str] | None = None,
-        device: str = "cpu",
-    ) -> None:
-        self.module = module
-        self.inputs = inputs
-        self.base = base
-        self.steps = steps
-        self.batch_size = batch_size
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.shrink = shrink
-        self.validation = validation
-        self.patience = patience
-        self.average = average
-        self.clip = clip
-        self.checkpoint = checkpoint
-        self.device = device
+    module: Any
+    inputs: str = "columns"
+
+    @property
+    def sees_coordinates(self) -> bool:
+        return self.inputs == "coordinates"
 
     def check(self) -> None:
-        """Refuse parameters that do not fit."""
         super().check()
         check_option(self.inputs, "inputs", ["columns", "coordinates"])
         if not is_module(self.module):
@@ -223,12 +183,42 @@ class Network(_Neural):
                 f"module must be a torch.nn.Module; received a {type(self.module).__name__}."
             )
 
+    def make(
+        self, n_inputs: int, n_classes: int, learned: list[int], from_zero: bool, rng: Generator
+    ) -> Any:
+        torch = require_torch("Network")
+        inner = copy.deepcopy(self.module).float()
+        _check_outputs(inner, n_inputs, n_classes)
+        # Without a draw from torch's own generator.
+        skip = torch.nn.utils.skip_init
+        last = skip(torch.nn.Linear, n_classes, len(learned), bias=False)
+        start = torch.eye(n_classes)[learned]
+        last.weight = torch.nn.Parameter(torch.zeros_like(start) if from_zero else start)
+        return torch.nn.Sequential(inner, last)
+
+
+def _check_outputs(module: Any, n_inputs: int, n_classes: int) -> None:
+    """Refuse a module that does not map (n, d) to (n, K + 2)."""
+    torch = require_torch("Network")
+    training = module.training
+    try:
+        with torch.no_grad():
+            received = str(tuple(module.eval()(torch.zeros(2, n_inputs)).shape))
+    except RuntimeError as error:
+        received = str(error)
+    module.train(training)
+    if received != str((2, n_classes)):
+        raise ValueError(
+            f"module must map rows of shape (n, {n_inputs}) to (n, {n_classes}), a column for p, q "
+            f"and each auxiliary; received, for 2 rows, {received}."
+        )
+
 
 def activations() -> list[str]:
     """Names of the activations of torch that need no arguments."""
     from torch.nn.modules import activation
 
-    return [name for name in activation.__all__ if name not in _NOT_PLAIN]
+    return [name for name in activation.__all__ if name not in _UNFIT]
 
 
 def is_module(critic: Any) -> bool:
@@ -239,14 +229,12 @@ def is_module(critic: Any) -> bool:
 
 def is_neural(critic: Any) -> bool:
     """Whether a critic is a network, or stands for one."""
-    return isinstance(critic, _Neural) or is_module(critic) or _is_name(critic)
+    if isinstance(critic, str):
+        return critic == "mlp"
+    return isinstance(critic, NeuralCritic) or is_module(critic)
 
 
-def _is_name(critic: Any) -> bool:
-    return isinstance(critic, str) and critic == "mlp"
-
-
-def as_neural(critic: Any) -> Any:
+def as_neural(critic: Any) -> NeuralCritic:
     """The neural critic that a name or a module stands for."""
     if isinstance(critic, str):
         return MLP()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..typing import Array, IntArray
+from .sample import Sample
 
 LEAST_ROWS = 200
 """Rows of each sample below which none are held out, and "auto" is a rule."""
@@ -90,11 +91,19 @@ class Split:
     train: IntArray
     held: IntArray
 
+    def parts(self, sample: Sample) -> tuple[Sample, Sample]:
+        """Both parts of a sample, its rows in the order in which they were given."""
+        return sample.take(np.sort(self.train)), sample.take(np.sort(self.held))
+
 
 def split_rows(
-    n: int, rng: np.random.Generator, held: float = HELD, most: int = SEARCH_ROWS
+    n: int,
+    rng: np.random.Generator,
+    held: float = HELD,
+    most: int | None = SEARCH_ROWS,
+    least: int = 1,
 ) -> Split:
-    """Hold out a share of n rows at random, of at most so many rows in all.
+    """Hold out a share of n rows at random, at least so many, of at most so many rows in all.
 
     Examples
     --------
@@ -104,7 +113,7 @@ def split_rows(
     (6, 2)
     """
     order = rng.permutation(n)[:most]
-    cut = max(round(held * len(order)), 1)
+    cut = max(round(held * len(order)), least)
     return Split(order[cut:], order[:cut])
 
 

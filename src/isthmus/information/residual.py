@@ -17,8 +17,9 @@ from typing import Self
 import numpy as np
 
 from ..data.holdout import split_rows
+from ..data.sample import Sample
 from ..data.seeds import Seeds
-from ..neural import ClassRows, Training, fit_residual, mlp, require_torch, seeded
+from ..neural import ClassInputs, Training, fit_residual, mlp, require_torch, seeded
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
 from .evaluation import PairRatio
@@ -67,7 +68,7 @@ class ResidualRatio(PairRatio):
         with seeded(rng):
             module = mlp(n_inputs, n_classes, width=self.width, depth=self.depth)
 
-        def fresh(epoch: int) -> dict[int, ClassRows]:
+        def fresh(epoch: int) -> dict[int, ClassInputs]:
             drawn = self._classes(fitted, self.seeds(f"epoch {self._fits} {epoch}"))
             return {c: drawn[c] for c in range(1, n_classes)}
 
@@ -114,7 +115,7 @@ class ResidualRatio(PairRatio):
         both = (self.left[i], right)
         return np.hstack([part for z in both for part in (z[:, : min(k, _LEADING)], z[:, k:])])
 
-    def _classes(self, rows: IntArray, rng: np.random.Generator) -> list[ClassRows]:
+    def _classes(self, rows: IntArray, rng: np.random.Generator) -> list[ClassInputs]:
         """Joint, mixed and shuffled pairs of these rows."""
         out = []
         for share in (0.0, *self.mixing, 1.0):
@@ -127,7 +128,7 @@ class ResidualRatio(PairRatio):
                 out.append(self._class(rows, mixed, None))
         return out
 
-    def _class(self, i: IntArray, right: Array, j: IntArray | None) -> ClassRows:
+    def _class(self, i: IntArray, right: Array, j: IntArray | None) -> ClassInputs:
         offset = np.zeros((len(i), len(self.mixing) + 2))
         if self.mixing:
             k = len(self.rho)
@@ -136,14 +137,14 @@ class ResidualRatio(PairRatio):
                 offset[:, c] = normal_log_ratio(self.left[i, :k], right[:, :k], rho)
         elif j is not None:
             offset[:, 0] = self.base.log_ratio(i, j)
-        return ClassRows(self._inputs(i, right), offset)
+        return ClassInputs(Sample.of(self._inputs(i, right)), offset)
 
 
-def _joined(draws: list[list[ClassRows]]) -> list[ClassRows]:
+def _joined(draws: list[list[ClassInputs]]) -> list[ClassInputs]:
     """Several draws of every class but the first, which is always the same."""
     joined = [
-        ClassRows(
-            np.concatenate([rows.inputs for rows in each]),
+        ClassInputs(
+            Sample.of(np.concatenate([rows.sample.rows for rows in each])),
             np.concatenate([rows.offset for rows in each]),
         )
         for each in list(zip(*draws, strict=True))[1:]

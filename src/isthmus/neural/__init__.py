@@ -4,13 +4,13 @@ from .batches import ClassBatches, Standard, distinct
 from .bridges import Bridges, fit_bridges
 from .lazy_torch import require_torch, seeded
 from .networks import apply_stacked, evaluate, mlp, stacked_mlps
-from .residual import ClassRows, Residual, fit_residual
+from .residual import ClassInputs, Residual, fit_residual
 from .training import Trained, Training, train
 
 __all__ = [
     "Bridges",
     "ClassBatches",
-    "ClassRows",
+    "ClassInputs",
     "Residual",
     "Standard",
     "Trained",

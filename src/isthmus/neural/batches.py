@@ -8,13 +8,15 @@ copies are held out together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..data.blocks import slices
+from ..data.holdout import split_rows
+from ..data.sample import Sample
 from ..typing import Array, IntArray
 from .lazy_torch import require_torch
 
@@ -26,30 +28,26 @@ FAR = 1e8
 class Standard:
     """An affine map of the columns, shared by all classes.
 
-    Attributes
-    ----------
-    centre, scale : ndarray of shape (d,)
-        Mean and standard deviation of the classes pooled with equal mass; constant
-        columns have scale 1.
+    Centre and scale are mean and standard deviation of the classes pooled with equal mass;
+    constant columns have scale 1.
     """
 
     centre: Array
     scale: Array
 
     @classmethod
-    def fit(cls, samples: Sequence[Array], weights: Sequence[Array | None] | None = None) -> Any:
+    def fit(cls, samples: Sequence[Sample]) -> Standard:
         """Find centre and scale of classes that count the same, whatever their sizes."""
-        low = np.min([rows.min(axis=0) for rows in samples], axis=0)
-        high = np.max([rows.max(axis=0) for rows in samples], axis=0)
+        low = np.min([sample.rows.min(axis=0) for sample in samples], axis=0)
+        high = np.max([sample.rows.max(axis=0) for sample in samples], axis=0)
         # In units of the range no square overflows or vanishes.
         middle, half = low / 2 + high / 2, high / 2 - low / 2
         unit = np.where(half > 0, half, 1.0)
-        weights = weights or [None] * len(samples)
         means, squares = [], []
-        for rows, weight in zip(samples, weights, strict=True):
-            u = (rows - middle) / unit
-            means.append(np.average(u, axis=0, weights=weight))
-            squares.append(np.average(u * u, axis=0, weights=weight))
+        for sample in samples:
+            u = (sample.rows - middle) / unit
+            means.append(sample.mean(u))
+            squares.append(sample.mean(u * u))
         mean = np.mean(means, axis=0)
         deviation = np.sqrt(np.maximum(np.mean(squares, axis=0) - mean**2, 0.0))
         scale = unit * deviation
@@ -66,33 +64,26 @@ class ClassBatches:
 
     Parameters
     ----------
-    samples : sequence of ndarray of shape (n_c, d)
-        Rows of each class.
-    weights : sequence of (ndarray of shape (n_c,) or None), optional
-        Their weights: rows are drawn in proportion to them.
+    samples : sequence of Sample
+        Rows of each class; they are drawn in proportion to their weights.
     batch_size : int
         Rows of each class in a batch.
     validation : float
-        Share of the distinct rows of each class to hold out. Nothing is held out
-        where that is not at least one row of each class.
-    rng : numpy Generator
-        Chooses the rows held out.
+        Share of the distinct rows of each class to hold out, chosen by ``rng``. Nothing is
+        held out where that is not at least one row of each class.
     paired : bool
         Row i of every class belongs together, such as a mixture of row i of p and
         row i of q: the same row numbers are held out in all classes, and copies are
         not merged.
     standard : Standard, optional
         The map of the columns, in place of the one that is found from the rows.
-    device : str
-        Where the batches are.
 
     Attributes
     ----------
     standard : Standard
         The map of the columns, found from the rows that are not held out.
-    n_classes, n_columns : int
-    sizes : list of int
-        Distinct rows of each class to draw from.
+    rows : Tensor of shape (n, d)
+        Standardised rows to draw from, class after class; ``sizes`` of them.
     held : list of (Tensor of shape (m_c, d), Tensor of shape (m_c,)) or None
         Rows held out, standardised, with weights that add up to one in each class.
 
@@ -100,8 +91,8 @@ class ClassBatches:
     --------
     >>> import numpy as np, torch
     >>> rng = np.random.default_rng(0)
-    >>> p, q = rng.normal(size=(50, 3)), rng.normal(size=(80, 3))
-    >>> batches = ClassBatches([p, q], batch_size=16, validation=0.2, rng=rng)
+    >>> samples = [Sample.of(rng.normal(size=(n, 3))) for n in (50, 80)]
+    >>> batches = ClassBatches(samples, batch_size=16, validation=0.2, rng=rng)
     >>> batches.draw(torch.Generator().manual_seed(0)).shape
     torch.Size([2, 16, 3])
     >>> [len(rows) for rows, _ in batches.held]
@@ -110,8 +101,7 @@ class ClassBatches:
 
     def __init__(
         self,
-        samples: Sequence[Array],
-        weights: Sequence[Array | None] | None = None,
+        samples: Sequence[Sample],
         *,
         batch_size: int,
         validation: float = 0.0,
@@ -121,51 +111,45 @@ class ClassBatches:
         device: str = "cpu",
     ) -> None:
         torch = require_torch("training")
-        weights = weights or [None] * len(samples)
-        both = zip(samples, weights, strict=True)
-        if paired:
-            given = [(rows, np.ones(len(rows)) if w is None else w) for rows, w in both]
-            out = [some(len(samples[0]), validation, rng)] * len(samples)
-        else:
-            given = [distinct(rows, weight) for rows, weight in both]
-            out = [some(len(rows), validation, rng) for rows, _ in given]
-        if not all(each.any() and not each.all() for each in out):
-            out = [np.zeros(len(rows), dtype=bool) for rows, _ in given]
-        kept = [(rows[~own], w[~own]) for (rows, w), own in zip(given, out, strict=True)]
-        if standard is None:
-            standard = Standard.fit([rows for rows, _ in kept], [w for _, w in kept])
-        self.standard: Standard = standard
-        self.batch_size, self.n_classes = batch_size, len(samples)
-        self.n_columns = samples[0].shape[1]
+        train = list(samples) if paired else [distinct(sample) for sample in samples]
+        alone = train[:1] if paired else train
+        splits = [split_rows(len(each), rng, validation, None, 0) for each in alone]
+        held: list[Sample] = []
+        if all(len(split.train) and len(split.held) for split in splits):
+            every = splits * len(train) if paired else splits
+            parts = [split.parts(each) for split, each in zip(every, train, strict=True)]
+            train, held = [part for part, _ in parts], [part for _, part in parts]
+        self.standard = Standard.fit(train) if standard is None else standard
+        self.batch_size, self.n_classes = batch_size, len(train)
+        self.n_columns = train[0].rows.shape[1]
 
         self._device = device
-        self._rows = self._tensor(np.concatenate([self.standard(rows) for rows, _ in kept]))
-        self.sizes = sizes = [len(rows) for rows, _ in kept]
-        self._size = torch.tensor(sizes)[:, None]
-        self._start = torch.tensor(np.cumsum([0, *sizes[:-1]]))[:, None]
-        self.held: list[tuple[Any, Any]] | None = None
+        self.rows = self._tensor(np.concatenate([self.standard(each.rows) for each in train]))
+        self.sizes = [len(each) for each in train]
+        self._size = torch.tensor(self.sizes)[:, None]
+        self._start = torch.tensor(np.cumsum([0, *self.sizes[:-1]]))[:, None]
         # Drawing is by the inverse of the cumulated weights, or of none if they are equal.
-        level = [None if np.ptp(w) == 0 else np.cumsum(w) / w.sum() for _, w in kept]
+        weights = [each.weight for each in train]
+        level = [None if np.ptp(w) == 0 else np.cumsum(w) / w.sum() for w in weights]
         self._level = [None if each is None else torch.as_tensor(each) for each in level]
-        if out[0].any():
-            apart = [(rows[own], w[own]) for (rows, w), own in zip(given, out, strict=True)]
-            self.hold_out(*map(list, zip(*apart, strict=True)))
+        self.held: list[tuple[Any, Any]] | None = None
+        if held:
+            self.hold_out(held)
 
-    def hold_out(self, samples: Sequence[Array], weights: Sequence[Array | None]) -> None:
+    def hold_out(self, samples: Sequence[Sample]) -> None:
         """Take these rows of every class as the ones held out."""
-        torch = require_torch("training")
-        self.held = []
-        for rows, weight in zip(samples, weights, strict=True):
-            share = np.ones(len(rows)) if weight is None else weight
-            share = self._tensor(share / share.sum(), torch.float64)
-            self.held.append((self._tensor(self.standard(rows)), share))
+        double = require_torch("training").float64
+        self.held = [
+            (self._tensor(self.standard(each.rows)), self._tensor(each.share, double))
+            for each in samples
+        ]
 
     def replace(self, c: int, rows: Array, turn: int = 0) -> None:
         """Put other rows in the place of rows of class c, of another part in every turn."""
         start, size = int(self._start[c]), self.sizes[c]
         rows = self.standard(rows[:size])
         at = (np.arange(len(rows)) + turn * len(rows)) % size + start
-        self._rows[self._tensor(at, require_torch("training").long)] = self._tensor(rows)
+        self.rows[self._tensor(at, require_torch("training").long)] = self._tensor(rows)
 
     def _tensor(self, values: Array | IntArray, dtype: Any = None) -> Any:
         torch = require_torch("training")
@@ -189,70 +173,42 @@ class ClassBatches:
         # Rounding may bring the largest u to the end.
         place = torch.minimum(place, self._size - 1) + self._start
         chosen = place.reshape(-1).to(self._device)
-        return self._rows.index_select(0, chosen).view(self.n_classes, n, self.n_columns)
+        return self.rows.index_select(0, chosen).view(self.n_classes, n, self.n_columns)
+
+    def held_parts(self) -> Iterator[tuple[int, Any, Any]]:
+        """Class, rows and weights of rows held out, some at a time."""
+        for c, (rows, share) in enumerate(self.held or []):
+            for part in slices(len(rows)):
+                yield c, rows[part], share[part]
 
     def held_out_mean(self, function: Callable[[int, Any], Any]) -> float:
         """Sum over the classes of the weighted mean of a function at rows held out.
 
-        Parameters
-        ----------
-        function : callable
-            ``function(c, rows)`` gives values of shape (m,) at rows of class c.
+        ``function(c, rows)`` gives values of shape (m,) at rows of class c.
         """
-        total = 0.0
-        for c, (rows, share) in enumerate(self.held or []):
-            for part in slices(len(rows)):
-                total += float(function(c, rows[part]).double() @ share[part])
-        return total
+        parts = self.held_parts()
+        return sum(float(function(c, rows).double() @ share) for c, rows, share in parts)
 
 
-def distinct(rows: Array, weight: Array | None = None) -> tuple[Array, Array]:
-    """Different rows in an order that depends on their values alone, with their weights.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-    weight : ndarray of shape (n,), optional
-
-    Returns
-    -------
-    rows : ndarray of shape (m, d)
-    weight : ndarray of shape (m,)
-        Weights of equal rows, added up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows, weight = distinct(np.array([[1.0], [2.0], [1.0]]))
-    >>> dict(zip(rows[:, 0].tolist(), weight.tolist())) == {1.0: 2.0, 2.0: 1.0}
-    True
-    """
+def distinct(sample: Sample) -> Sample:
+    """Different rows in an order that depends on their values alone, weights of copies added up."""
     # Zero has two signs, and they are equal.
-    rows = np.asarray(rows, dtype=np.float64) + 0.0
-    mass = np.ones(len(rows)) if weight is None else np.asarray(weight, dtype=np.float64)
+    rows = sample.rows + 0.0
     code = _codes(rows)
     order = np.argsort(code, kind="stable")
-    rows, mass, code = rows[order], mass[order], code[order]
+    rows, weight, code = rows[order], sample.weight[order], code[order]
     new = np.ones(len(rows), dtype=bool)
     near = np.flatnonzero(code[1:] == code[:-1]) + 1
     new[near] = (rows[near] != rows[near - 1]).any(axis=1)
     first = np.flatnonzero(new)
-    return rows[first], np.add.reduceat(mass, first)
+    return Sample(rows[first], np.add.reduceat(weight, first))
 
 
 def _codes(rows: Array) -> np.ndarray:
     """A number of 64 bits for each row, made of the bits of its values."""
-    bits = rows.view(np.uint64)
     code = np.zeros(len(rows), dtype=np.uint64)
-    for column in bits.T:
+    for column in rows.view(np.uint64).T:
         mixed = column ^ (column >> np.uint64(33))
         mixed = mixed * np.uint64(0xFF51AFD7ED558CCD)
         code = (code ^ mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
-    return np.asarray(code)
-
-
-def some(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """A mask of a share of n rows, drawn at random."""
-    mask = np.zeros(n, dtype=bool)
-    mask[rng.permutation(n)[: round(share * n)]] = True
-    return mask
+    return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,7 @@ _SAME = 1e-3
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file that a run writes and can be taken up from.
-
-    Parameters
-    ----------
-    path : path or None
-        None for no file: nothing is then written or read.
-    device : str
-        Where the tensors belong.
-    """
+    """A file that a run writes and can be taken up from; with no path nothing is written."""
 
     path: str | os.PathLike[str] | None
     device: str = "cpu"
@@ -35,40 +28,21 @@ class Checkpoint:
         """Whether there is a run to go on with."""
         return self.path is not None and Path(self.path).exists()
 
-    def save(self, parts: dict[str, Any], **plain: Any) -> None:
-        """Write the states of parts that have one, and plain values.
-
-        Parameters
-        ----------
-        parts : dict
-            Objects with ``state_dict()``, by name, and "generator".
-        **plain
-            Tensors, numbers, strings and lists and dictionaries of these.
-        """
+    def save(self, state: dict[str, Any]) -> None:
+        """Write a state: tensors, numbers, strings, and lists and dictionaries of these."""
         if self.path is None:
             return
-        torch = require_torch("training")
-        state = {name: part.state_dict() for name, part in parts.items() if name != "generator"}
-        state["generator"] = parts["generator"].get_state()
-        state["random"] = torch.random.get_rng_state()
         path = Path(self.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_name(path.name + ".part")
-        torch.save({"format": FORMAT, **state, **plain}, aside)
+        require_torch("training").save({"format": FORMAT, **state}, aside)
         aside.replace(path)
 
-    def load(self, parts: dict[str, Any], first: tuple[float, float], report: Any) -> float:
-        """Read the file into the parts and the report; returns the running loss.
+    def load(self, first: Sequence[float], take_up: Callable[[dict[str, Any]], None]) -> None:
+        """Read the file and take its state up.
 
-        Parameters
-        ----------
-        parts : dict
-            As in :meth:`save`.
-        first : tuple of two floats
-            Loss and size of the gradient in the first step. They tell whether the
-            file is of this run: data, seed and network show in them.
-        report : Trained
-            Gets its attributes.
+        ``first``, the loss and the size of the gradient in the first step, tells whether the
+        file is of this run: data, seed and network show in it.
         """
         torch = require_torch("training")
         try:
@@ -80,17 +54,8 @@ class Checkpoint:
                 math.isclose(a, b, rel_tol=_SAME, abs_tol=1e-12)
                 for a, b in zip(state["first"], first, strict=True)
             )
-            running = math.nan
             if of_this_run:
-                running = float(state["running"])
-                for name, part in parts.items():
-                    if name != "generator":
-                        part.load_state_dict(state[name])
-                parts["generator"].set_state(state["generator"].cpu())
-                torch.random.set_rng_state(state["random"].cpu())
-                if state["report"].keys() != vars(report).keys():
-                    raise ValueError("another report")
-                vars(report).update(state["report"])
+                take_up(state)
         except Exception as error:
             raise ValueError(
                 "checkpoint must be a file that training of the same network wrote; received "
@@ -102,4 +67,3 @@ class Checkpoint:
                 f"received {str(self.path)!r}, whose first step was another. Delete it to start "
                 "anew."
             )
-        return running

@@ -18,10 +18,6 @@ class FrameInputs:
     For u = (z - centre) whiten in each frame these are asinh(u), which is u near the
     centre and grows like a logarithm, and log(1 + |u|^2 / d). Narrow classes are seen
     as sharply as wide ones, and no row is far.
-
-    Attributes
-    ----------
-    frames : sequence of Frame
     """
 
     frames: Sequence[Frame]

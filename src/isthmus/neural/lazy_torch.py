@@ -14,13 +14,7 @@ _ONE_AT_A_TIME = threading.RLock()
 
 
 def require_torch(what: str) -> Any:
-    """Import torch, or say who needs it and how to get it.
-
-    Parameters
-    ----------
-    what : str
-        Who asks, such as "FDRE".
-    """
+    """Import torch, or say who needs it, such as "FDRE", and how to get it."""
     try:
         import torch
     except ImportError:

@@ -3,56 +3,30 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import fields
 from typing import Any
 
 from ..data.validation import check_number
 from .training import Training
 
-# How often the held-out loss is looked at in a whole run.
 LOOKS = 20
+"""How often the held-out loss is looked at in a whole run."""
 
 
-def training_of(estimator: Any) -> Training:
-    """Settings of an estimator with ``steps``, ``lr``, ``weight_decay`` and ``patience``.
-
-    Parameters
-    ----------
-    estimator : object
-
-    Returns
-    -------
-    Training
-        With 20 looks at the held-out loss in all.
-
-    Examples
-    --------
-    >>> from isthmus.baselines import NNBD
-    >>> training_of(NNBD(steps=1000)).every
-    50
-    """
-    steps = estimator.steps
-    return Training(
-        steps=steps,
-        lr=estimator.lr,
-        weight_decay=estimator.weight_decay,
-        patience=estimator.patience,
-        every=max(int(steps) // LOOKS, 1) if isinstance(steps, numbers.Integral) else 1,
-    )
+def training_of(estimator: Any, looks: int = LOOKS, **others: Any) -> Training:
+    """Settings of training from the parameters of an estimator that are called like them."""
+    given = estimator.get_params(deep=False)
+    named = {field.name: given[field.name] for field in fields(Training) if field.name in given}
+    steps = given["steps"]
+    every = max(int(steps) // looks, 1) if isinstance(steps, numbers.Integral) else 1
+    return Training(**{**named, "every": every, **others})
 
 
 def check_shared(estimator: Any, *, least_batch: int = 1) -> None:
-    """Refuse values of the shared parameters that do not fit.
-
-    Parameters
-    ----------
-    estimator : object
-        With those of :func:`training_of` and ``width``, ``depth``, ``batch_size`` and
-        ``validation``.
-    least_batch : int
-        Smallest batch.
-    """
-    check_number(estimator.width, "width", low=1, integer=True)
-    check_number(estimator.depth, "depth", low=0, integer=True)
-    check_number(estimator.batch_size, "batch_size", low=least_batch, integer=True)
+    """Refuse values of the shared parameters, those that the estimator has, that do not fit."""
+    given = estimator.get_params(deep=False)
+    for name, low in (("width", 1), ("depth", 0), ("batch_size", least_batch)):
+        if name in given:
+            check_number(given[name], name, low=low, integer=True)
     check_number(estimator.validation, "validation", low=0, high=1, open_high=True)
     training_of(estimator).check()

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ..data.validation import check_number
 from .average import Average
 from .checkpoint import Checkpoint
 from .lazy_torch import require_torch, seeded
+
+Progress: TypeAlias = Callable[[int, int, str], None]
 
 # Decay of the running loss that is reported.
 _RUNNING = 0.95
@@ -75,8 +77,8 @@ class Training:
         for name in ("lr", "clip"):
             check_number(getattr(self, name), name, low=0, open_low=True)
         check_number(self.weight_decay, "weight_decay", low=0)
-        check_number(self.average, "average", low=0, high=1, open_high=True)
-        check_number(self.warmup, "warmup", low=0, high=1, open_high=True)
+        for name in ("average", "warmup"):
+            check_number(getattr(self, name), name, low=0, high=1, open_high=True)
 
     def rate(self, step: int) -> float:
         """Learning rate at a step, as a share of ``lr``."""
@@ -111,6 +113,49 @@ class Trained:
     history: list[dict[str, float]] = field(default_factory=list)
     stopped_early: bool = False
 
+    @property
+    def start(self) -> float:
+        """Held-out loss before the first step; NaN if there was no look at it."""
+        looks = (row["held_out"] for row in self.history if row["step"] == 0)
+        return next(looks, math.nan)
+
+
+@dataclass
+class _Run:
+    """A training run on its way, whose state is all that it needs to go on."""
+
+    module: Any
+    optimiser: Any
+    weights: Average
+    generator: Any
+    report: Trained = field(default_factory=Trained)
+    running: float = math.nan
+    first: tuple[float, float] = (math.nan, math.nan)
+
+    @property
+    def _parts(self) -> dict[str, Any]:
+        return {"module": self.module, "optimiser": self.optimiser, "weights": self.weights}
+
+    def state(self) -> dict[str, Any]:
+        return {
+            **{name: part.state_dict() for name, part in self._parts.items()},
+            "generator": self.generator.get_state(),
+            "random": require_torch("training").random.get_rng_state(),
+            "report": dict(vars(self.report)),
+            "running": self.running,
+            "first": list(self.first),
+        }
+
+    def take_up(self, state: dict[str, Any]) -> None:
+        for name, part in self._parts.items():
+            part.load_state_dict(state[name])
+        self.generator.set_state(state["generator"].cpu())
+        require_torch("training").random.set_rng_state(state["random"].cpu())
+        self.running = float(state["running"])
+        if state["report"].keys() != vars(self.report).keys():
+            raise ValueError("another report")
+        self.report = Trained(**state["report"])
+
 
 def train(
     module: Any,
@@ -121,7 +166,7 @@ def train(
     settings: Training | None = None,
     watch: Callable[[], dict[str, float]] | None = None,
     begin: Callable[[int], None] | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train a module in place.
 
@@ -174,53 +219,50 @@ def train(
     >>> round(constant.weight.item(), 2), report.steps
     (3.0, 400)
     """
-    torch = require_torch("training")
     how = settings or Training()
     how.check()
     module.to(how.device)
     parameters = [each for each in module.parameters() if each.requires_grad]
     optimiser = _adam(parameters, how)
-    weights = Average(module)
     file = Checkpoint(how.checkpoint, how.device)
-    report, running, first = Trained(), math.nan, (math.nan, math.nan)
 
-    def gradient(generator: Any) -> tuple[float, float]:
+    def gradient(step: int) -> tuple[float, float]:
         """One backward pass; the loss, and the size of its gradient before clipping."""
+        if begin is not None:
+            begin(step)
         optimiser.zero_grad(set_to_none=True)
-        value = loss(generator)
+        value = loss(run.generator)
         now = value.item()
-        _refuse_unless_finite(now, "loss", report.steps)
+        _refuse_unless_finite(now, "loss", step)
         value.backward()
-        size = _clip(parameters, how.clip)
-        _refuse_unless_finite(size, "gradient of the loss", report.steps)
+        size = clip_gradient(parameters, how.clip)
+        _refuse_unless_finite(size, "gradient of the loss", step)
         return now, size
 
     with seeded(rng) as generator:
-        parts = {"module": module, "optimiser": optimiser, "weights": weights}
-        parts["generator"] = generator
+        run = _Run(module, optimiser, Average(module), generator)
         module.train()
         if file.exists:
-            _call(begin, 0)
-            first = gradient(generator)
-            running = file.load(parts, first, report)
+            run.first = gradient(0)
+            file.load(run.first, run.take_up)
         elif how.start and held_out is not None:
-            _look(module, weights, report, how, held_out, watch, running)
+            _look(run, how, held_out, watch)
+        report = run.report
         while report.steps < how.steps and not report.stopped_early:
             for group in optimiser.param_groups:
                 group["lr"] = how.lr * how.rate(report.steps)
-            _call(begin, report.steps)
-            now, size = gradient(generator)
+            now, size = gradient(report.steps)
             optimiser.step()
             if report.steps == 0:
-                first = now, size
+                run.first, run.running = (now, size), now
+            else:
+                run.running = _RUNNING * run.running + (1 - _RUNNING) * now
             report.steps += 1
             # In the first steps the average is nearly the plain mean.
-            decay = min(how.average, report.steps / (report.steps + 10.0))
-            weights.follow(1.0 - decay)
-            running = now if report.steps == 1 else _RUNNING * running + (1 - _RUNNING) * now
+            run.weights.follow(min(how.average, report.steps / (report.steps + 10.0)))
             if report.steps % how.every == 0 or report.steps == how.steps:
-                _look(module, weights, report, how, held_out, watch, running)
-                file.save(parts, report=dict(vars(report)), running=running, first=list(first))
+                _look(run, how, held_out, watch)
+                file.save(run.state())
                 if progress is not None:
                     progress(report.steps, how.steps, _shown(report.history[-1]))
         optimiser.zero_grad(set_to_none=True)
@@ -229,22 +271,16 @@ def train(
             "the held-out loss must be finite; it was not at any look. Lower the learning rate "
             "(lr) or the largest gradient (clip)."
         )
-    with torch.no_grad():
-        weights.settle(best=held_out is not None)
+    run.weights.settle(best=held_out is not None)
     module.eval()
     return report
 
 
-def printed(name: str, verbose: int) -> Callable[[int, int, str], None] | None:
+def printed(name: str, verbose: int) -> Progress | None:
     """Progress of :func:`train` as lines of text, or None unless ``verbose``."""
     if not verbose:
         return None
     return lambda done, total, what: print(f"{name}: step {done} of {total}, {what}", flush=True)
-
-
-def _call(begin: Callable[[int], None] | None, step: int) -> None:
-    if begin is not None:
-        begin(step)
 
 
 def _shown(row: dict[str, float]) -> str:
@@ -262,49 +298,49 @@ def _adam(parameters: list[Any], how: Training) -> Any:
         return adam(parameters, lr=how.lr, weight_decay=how.weight_decay)
 
 
-def _clip(parameters: list[Any], most: float) -> float:
+def clip_gradient(parameters: list[Any], most: float) -> float:
     """Shorten the gradient to a norm of at most ``most``; returns what the norm was."""
     torch = require_torch("training")
     gradients = [each.grad for each in parameters if each.grad is not None]
     if not gradients:
         return 0.0
-    size = float(torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))))
+    norm = torch.linalg.vector_norm
+    size = float(norm(torch.stack([norm(each) for each in gradients])))
     if most < size < math.inf:
-        torch._foreach_mul_(gradients, most / size)
+        for each in gradients:
+            each.mul_(most / size)
     return size
 
 
-def _refuse_unless_finite(value: float, what: str, steps: int) -> None:
+def _refuse_unless_finite(value: float, what: str, step: int) -> None:
     if not math.isfinite(value):
         raise FloatingPointError(
-            f"the {what} must be finite; received {value} at step {steps + 1}. Lower the "
+            f"the {what} must be finite; received {value} at step {step + 1}. Lower the "
             "learning rate (lr) or the largest gradient (clip)."
         )
 
 
 def _look(
-    module: Any,
-    weights: Average,
-    report: Trained,
+    run: _Run,
     how: Training,
     held_out: Callable[[], float] | None,
     watch: Callable[[], dict[str, float]] | None,
-    running: float,
 ) -> None:
     """Evaluate the averaged weights, and keep them if they are the best so far."""
-    row: dict[str, float] = {"step": report.steps, "loss": running}
+    report = run.report
+    row: dict[str, float] = {"step": report.steps, "loss": run.running}
     row["lr"] = how.lr * how.rate(max(report.steps - 1, 0))
-    module.eval()
-    with require_torch("training").no_grad(), weights.in_place():
+    run.module.eval()
+    with require_torch("training").no_grad(), run.weights.in_place():
         if held_out is not None:
             row["held_out"] = float(held_out())
             # Written so that the first finite loss is better than none.
             if math.isfinite(row["held_out"]) and not report.held_out <= row["held_out"]:
                 report.held_out, report.best_step = row["held_out"], report.steps
-                weights.keep()
+                run.weights.keep()
         if watch is not None:
             row |= {name: float(value) for name, value in watch().items()}
-    module.train()
+    run.module.train()
     report.history.append(row)
     if held_out is None:
         report.best_step = report.steps

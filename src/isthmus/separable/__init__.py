@@ -5,8 +5,8 @@ Needs torch, which is imported when something is fitted.
 
 from .encoders import PUBLISHED, dense_encoder, residual_encoder
 from .estimator import SeparableRatio
-from .mixing import CellMixing
 from .probe import linear_probe
+from .rows import CellMixing
 from .sources import Batch, OmniglotSource, PairArrays, Source
 
 __all__ = [

@@ -66,7 +66,7 @@ def residual_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("residual_encoder").nn
-    from .modules import Residual, TwoWays, WithOne
+    from .modules import Residual, TwoWays
 
     check_option(pool, "pool", POOLS)
     flat = pool == "flat"
@@ -81,11 +81,10 @@ def residual_encoder(
         before, places = after, [-(-side // stride) for side in places]
     layers += [nn.ReLU(), nn.Flatten() if flat else nn.AdaptiveAvgPool2d(1), nn.Flatten()]
     seen = before * places[0] * places[1] if flat else before
-    long = nn.Sequential(*layers, nn.Linear(seen, embedding - 1))
-    if not flat:
-        return WithOne(nn.Sequential(stem, long))
-    both = TwoWays(long, nn.Sequential(nn.ReLU(), nn.Flatten(), short))
-    return WithOne(nn.Sequential(stem, both))
+    rest = nn.Sequential(*layers, nn.Linear(seen, embedding - 1))
+    if flat:
+        rest = TwoWays(rest, nn.Sequential(nn.ReLU(), nn.Flatten(), short))
+    return nn.Sequential(stem, rest, nn.ConstantPad1d((0, 1), 1.0))
 
 
 def dense_encoder(
@@ -98,20 +97,10 @@ def dense_encoder(
 
     Parameters
     ----------
-    embedding : int
-        Numbers in an embedding. The last is one for all images, so that g(u)' W f(v) has terms
-        that are linear in g(u) and in f(v); they would else be made of other cells' embeddings.
-    size : tuple of two int
-        Height and width of the images.
-    in_channels : int
-        Channels of the images.
+    embedding, size, in_channels
+        As of :func:`residual_encoder`, and so is what is returned.
     width : int
         Units of the two hidden layers.
-
-    Returns
-    -------
-    torch.nn.Module
-        From tensors of shape (n, in_channels, height, width) to (n, embedding).
 
     Examples
     --------
@@ -120,8 +109,6 @@ def dense_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("dense_encoder").nn
-    from .modules import WithOne
-
-    seen = in_channels * size[0] * size[1]
+    seen, one = in_channels * size[0] * size[1], nn.ConstantPad1d((0, 1), 1.0)
     layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
-    return WithOne(nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1)))
+    return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1), one)

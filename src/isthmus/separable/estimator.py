@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..critics.mlp import is_module
 from ..data.blocks import slices
+from ..data.holdout import split_rows
 from ..data.seeds import Seeds
+from ..data.validation import check_flag, check_number, check_option
 from ..functionals import Estimate
 from ..neural.lazy_torch import require_torch, seeded
+from ..neural.parameters import check_shared, training_of
 from ..neural.training import printed, train
 from ..typing import Array, RandomState
-from .calibration import best_scales
-from .images import as_cells
-from .losses import Method, capped
-from .mixing import CellMixing
-from .parameters import IMAGES, check_parameters, is_cellwise, make_critic, training_of
-from .rows import CellRows, Inputs, WholeRows
-from .sources import PairArrays, Source, join_cells
+from .encoders import POOLS, dense_encoder, residual_encoder
+from .images import Inputs, as_cells, join_cells
+from .losses import METHODS, Method, best_scales, capped
+from .rows import MIXINGS, CellMixing, CellRows, ClassValues, WholeRows
+from .sources import Batch, PairArrays, Source
 
 # Batches of held-out pairs at every look and in the end, and partners that InfoNCE keeps.
 _HELD, _CALIBRATION, _REFERENCES = 4, 8, 1024
+# Images that are encoded together.
+_IMAGES = 1024
 
 
+@dataclass(eq=False, repr=False)
 class SeparableRatio(BaseEstimator):
     """Estimate log p(u, v) / p(u) p(v) of pairs of images, and learn to represent them.
 
@@ -73,16 +81,10 @@ class SeparableRatio(BaseEstimator):
         (W_k is then block-diagonal); for encoders of cells.
     embedding : int, default 32
         Numbers in the embedding of a cell, or of the whole; the last is constant.
-    channels : tuple of three int, default (16, 16, 16)
-        Channels of the stages of the residual networks; the paper has (32, 64, 64).
-    pool : {"flat", "mean"}, default "flat"
-        As of :func:`residual_encoder`; the paper has "mean".
-    strides : tuple of three int, default (2, 2, 1)
-        As of :func:`residual_encoder`.
-    steps : int, default 2000
-        Largest number of training steps.
-    batch_size : int, default 256
-        Pairs in a batch.
+    channels, strides, pool : default (16, 16, 16), (2, 2, 1) and "flat"
+        As of :func:`residual_encoder`; the paper has (32, 64, 64), (1, 2, 2) and "mean".
+    steps, batch_size : int, default 2000 and 256
+        Largest number of training steps, and pairs in a batch.
     group : int, default 16
         Pairs of a batch that are paired with one another: each gives ``group - 1`` rows of
         q and of every auxiliary.
@@ -133,56 +135,30 @@ class SeparableRatio(BaseEstimator):
     ((5, 16), (5,))
     """
 
-    def __init__(
-        self,
-        method: str = "mdre",
-        *,
-        grid: tuple[int, int] = (1, 1),
-        mixing: str = "nested",
-        encoder: Any = "cells",
-        by_cell: bool = False,
-        one_encoder: bool = False,
-        interaction: str = "all",
-        embedding: int = 32,
-        channels: tuple[int, int, int] = (16, 16, 16),
-        pool: str = "flat",
-        strides: tuple[int, int, int] = (2, 2, 1),
-        steps: int = 2000,
-        batch_size: int = 256,
-        group: int = 16,
-        lr: float = 1e-3,
-        l2: float = 0.0,
-        weight_decay: float = 1e-4,
-        validation: float = 0.15,
-        patience: int = 5,
-        calibrate: bool = True,
-        checkpoint: str | os.PathLike[str] | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.method = method
-        self.grid = grid
-        self.mixing = mixing
-        self.encoder = encoder
-        self.by_cell = by_cell
-        self.one_encoder = one_encoder
-        self.interaction = interaction
-        self.embedding = embedding
-        self.channels = channels
-        self.pool = pool
-        self.strides = strides
-        self.steps = steps
-        self.batch_size = batch_size
-        self.group = group
-        self.lr = lr
-        self.l2 = l2
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.patience = patience
-        self.calibrate = calibrate
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    method: str = "mdre"
+    _: KW_ONLY
+    grid: tuple[int, int] = (1, 1)
+    mixing: str = "nested"
+    encoder: Any = "cells"
+    by_cell: bool = False
+    one_encoder: bool = False
+    interaction: str = "all"
+    embedding: int = 32
+    channels: tuple[int, int, int] = (16, 16, 16)
+    pool: str = "flat"
+    strides: tuple[int, int, int] = (2, 2, 1)
+    steps: int = 2000
+    batch_size: int = 256
+    group: int = 16
+    lr: float = 1e-3
+    l2: float = 0.0
+    weight_decay: float = 1e-4
+    validation: float = 0.15
+    patience: int = 5
+    calibrate: bool = True
+    checkpoint: str | os.PathLike[str] | None = None
+    random_state: RandomState = None
+    verbose: int = 0
 
     def fit(self, u: Any, v: Any) -> Self:
         """Fit to pairs: image i of u belongs to image i of v.
@@ -198,7 +174,7 @@ class SeparableRatio(BaseEstimator):
         self
         """
         torch = require_torch("SeparableRatio")
-        check_parameters(self)
+        self._check()
         cells = [torch.from_numpy(as_cells(x, self.grid, name)) for x, name in ((u, "u"), (v, "v"))]
         n = len(cells[0])
         if len(cells[1]) != n or n < 4:
@@ -206,12 +182,10 @@ class SeparableRatio(BaseEstimator):
                 "u and v must have the same number of images, at least 4; received "
                 f"{n} and {len(cells[1])}."
             )
-        out = round(self.validation * n)
-        order = Seeds(self.random_state)("held out").permutation(n)
-        kept, held = torch.from_numpy(order[out:].copy()), torch.from_numpy(order[:out].copy())
-        source = PairArrays(*(x[kept] for x in cells))
+        split = split_rows(n, Seeds(self.random_state)("held out"), self.validation, None, 0)
+        parts = [PairArrays(*(x[at] for x in cells)) for at in (split.train, split.held)]
         # Fewer than two pairs have no draw of q.
-        return self.fit_source(source, PairArrays(*(x[held] for x in cells)) if out > 1 else None)
+        return self.fit_source(parts[0], parts[1] if len(split.held) > 1 else None)
 
     def fit_source(self, source: Source, held_out: Source | None = None) -> Self:
         """Fit to pairs that are drawn without end.
@@ -228,7 +202,7 @@ class SeparableRatio(BaseEstimator):
         self
         """
         torch = require_torch("SeparableRatio")
-        check_parameters(self)
+        self._check()
         if source.d != math.prod(self.grid):
             raise ValueError(
                 f"grid must have as many cells as the pairs of the source, {source.d}; received "
@@ -239,14 +213,13 @@ class SeparableRatio(BaseEstimator):
         method = Method(self.method, mixing.n_classes)
         with seeded(seeds("networks")) as generator:
             batch = source.draw(self.batch_size, generator)
-            inputs = Inputs(batch.u), Inputs(batch.v)
-            critic = make_critic(self, batch, inputs, method.n_critics)
-        self.inputs_, self.critic_, self._method = inputs, critic, method
-        rows: Any = CellRows(critic, mixing, inputs, self.group)
-        if not is_cellwise(self):
-            rows = WholeRows(critic, mixing, inputs, self.group, (self.grid[0], self.grid[1]))
+            self.inputs_ = Inputs.of(batch.u), Inputs.of(batch.v)
+            self.critic_ = critic = self._make_critic(batch, method.n_critics)
+        rows: ClassValues = CellRows(critic, mixing, self.inputs_, self.group)
+        if not self._by_cell:
+            rows = WholeRows(critic, mixing, self.inputs_, self.group, self.grid)
 
-        def values(origin: Source, generator: Any) -> Any:
+        def values(origin: Source, generator: Any) -> dict[int, Any]:
             return rows.values(origin.draw(self.batch_size, generator), method.uses, generator)
 
         def loss(generator: Any) -> Any:
@@ -264,7 +237,6 @@ class SeparableRatio(BaseEstimator):
             for _ in range(_HELD):
                 now = values(held_out, generator)
                 total += float(method.loss(now)) / _HELD
-            looked.clear()
             looked["mi"] = (
                 math.log(min(self.group, now[0].shape[1])) - total
                 if self.method == "infonce"
@@ -279,7 +251,7 @@ class SeparableRatio(BaseEstimator):
             rng=seeds("training"),
             held_out=None if held_out is None else held_out_loss,
             settings=training_of(self),
-            watch=None if held_out is None else lambda: dict(looked),
+            watch=lambda: looked,
             progress=printed("SeparableRatio", self.verbose),
         )
         self.n_iter_ = self.training_.steps
@@ -287,21 +259,101 @@ class SeparableRatio(BaseEstimator):
             with torch.no_grad(), seeded(seeds("calibration")) as generator:
                 batches = [values(held_out, generator) for _ in range(_CALIBRATION)]
             critic.rescale(*best_scales(method, batches, critic.bias))
-        self._finish(source, rows, seeds)
-        return self
-
-    def _finish(self, source: Source, rows: Any, seeds: Seeds) -> None:
-        """What predictions need, in double precision."""
-        torch = require_torch("SeparableRatio")
+        # What predictions need, in double precision.
         with torch.no_grad(), seeded(seeds("references")) as generator:
-            self.matrix_ = self.critic_.weight.double().sum(0).numpy()
-            self.bias_ = float(self.critic_.bias.double().sum())
+            self.matrix_ = critic.weight.double().sum(0).numpy()
+            self.bias_ = float(critic.bias.double().sum())
             if self.method == "infonce":
                 # Other partners than those of the rows to come; as many as log K needs.
                 found: list[Any] = []
                 while sum(map(len, found)) < max(_REFERENCES, self.group) and len(found) < 64:
                     found.append(rows.embed(source.draw(self.batch_size, generator))[1])
                 self.references_ = torch.cat(found).double().numpy()
+        return self
+
+    @property
+    def _by_cell(self) -> bool:
+        """Whether encoders see one cell at a time."""
+        return self.encoder in ("cells", "dense") if isinstance(self.encoder, str) else self.by_cell
+
+    def _check(self) -> None:
+        """Refuse parameters that do not fit."""
+        check_option(self.method, "method", METHODS)
+        check_option(self.mixing, "mixing", MIXINGS)
+        check_option(self.pool, "pool", POOLS)
+        check_option(self.interaction, "interaction", ("all", "cells"))
+        _check_integers(self.grid, "grid", 2, "two integers, rows and columns")
+        if isinstance(self.encoder, str):
+            check_option(self.encoder, "encoder", ("cells", "dense", "whole"))
+        elif len(self._modules) != 2 or not all(map(is_module, self._modules)):
+            raise ValueError(
+                "encoder must be 'cells', 'dense', 'whole', a torch module or a pair of them; "
+                f"received {self.encoder!r}."
+            )
+        for name in ("by_cell", "one_encoder", "calibrate"):
+            check_flag(getattr(self, name), name)
+        for name in ("channels", "strides"):
+            _check_integers(getattr(self, name), name, 3, "three integers")
+        check_number(self.l2, "l2", low=0)
+        check_number(self.embedding, "embedding", low=2, integer=True)
+        check_number(self.group, "group", low=2, integer=True)
+        check_shared(self, least_batch=2)
+
+    @property
+    def _modules(self) -> Sequence[Any]:
+        """Modules g and f, as they were given."""
+        given = self.encoder
+        return given if isinstance(given, (tuple, list)) else (given, given)
+
+    def _make_critic(self, batch: Batch, n: int) -> Any:
+        """The critics, n of them, untrained; a batch says how large images and embeddings are."""
+        torch = require_torch("SeparableRatio")
+        from .modules import SeparableCritic
+
+        shapes = [tuple(images.shape[1:]) for images in (batch.u, batch.v)]
+        if self.one_encoder and shapes[0] != shapes[1]:
+            raise ValueError(
+                "one_encoder must be False where u and v have images of different shapes; their "
+                f"cells have {shapes[0]} and {shapes[1]}."
+            )
+        if isinstance(self.encoder, str):
+            g = self._make_encoder(shapes[0])
+            f = g if self.one_encoder else self._make_encoder(shapes[1])
+        else:
+            # A module that is given once makes two encoders, unless one is asked for.
+            g, f = (copy.deepcopy(each) for each in self._modules)
+            f = g if self.one_encoder else f
+        shown = [batch.u[:2], batch.v[:2]]
+        if not self._by_cell:
+            cells = batch.u[batch.at_u[:2]], batch.v[batch.at_v[:2]]
+            shown = [join_cells(each, self.grid) for each in cells]
+        with torch.no_grad():
+            sides = zip((g, f), self.inputs_, shown, strict=True)
+            sizes = [tuple(encoder(standard(x)).shape) for encoder, standard, x in sides]
+        # What encoders make of images says how large embeddings are.
+        if sizes[0][1:] != sizes[1][1:] or len(sizes[0]) != 2 or sizes[0][0] != len(shown[0]):
+            raise ValueError(
+                "encoder must be of modules that give embeddings of one shape (n, size); received "
+                f"{sizes[0]} and {sizes[1]} for {len(shown[0])} and {len(shown[1])} images."
+            )
+        d = math.prod(self.grid) if self._by_cell else 1
+        return SeparableCritic(g, f, sizes[0][1], d, n, full=self.interaction == "all")
+
+    def _make_encoder(self, shape: tuple[int, int, int]) -> Any:
+        """A new encoder of the kind that is asked for, of images with cells of such a shape."""
+        channels, height, width = shape
+        if not self._by_cell:
+            height, width = height * self.grid[0], width * self.grid[1]
+        if self.encoder == "dense":
+            return dense_encoder(self.embedding, size=(height, width), in_channels=channels)
+        return residual_encoder(
+            self.embedding,
+            size=(height, width),
+            in_channels=channels,
+            channels=self.channels,
+            strides=self.strides,
+            pool=self.pool,
+        )
 
     def log_ratio(self, u: Any, v: Any) -> Array:
         """Log p(u, v) / p(u) p(v) of pairs of images, shape (n,)."""
@@ -326,25 +378,23 @@ class SeparableRatio(BaseEstimator):
 
     def embed(self, u: Any) -> Array:
         """Embeddings g(u) of images, shape (n, size), size being embedding times cells."""
-        check_is_fitted(self)
         return self._embed(u, "u", partner=False)
 
     def embed_partner(self, v: Any) -> Array:
         """Embeddings f(v) of images, shape (n, size)."""
-        check_is_fitted(self)
         return self._embed(v, "v", partner=True)
 
     def embed_cells(self, images: Any, *, partner: bool = False) -> Array:
         """Embeddings by g, or by f for ``partner``, of cells, shape (n, embedding)."""
         check_is_fitted(self)
-        if not is_cellwise(self):
+        if not self._by_cell:
             raise ValueError("encoder must work cell by cell to embed cells; it does not.")
-        cells = as_cells(images, (1, 1), "images")[:, 0]
-        return self._encoded(cells, partner)
+        return self._encoded(as_cells(images, (1, 1), "images")[:, 0], partner)
 
     def _embed(self, images: Any, name: str, *, partner: bool) -> Array:
+        check_is_fitted(self)
         cells = as_cells(images, self.grid, name)
-        if is_cellwise(self):
+        if self._by_cell:
             return self._encoded(cells.reshape(-1, *cells.shape[2:]), partner).reshape(
                 len(cells), -1
             )
@@ -356,7 +406,7 @@ class SeparableRatio(BaseEstimator):
         encoder = self.critic_.f if partner else self.critic_.g
         out = []
         with torch.no_grad():
-            for part in slices(len(images), IMAGES):
+            for part in slices(len(images), _IMAGES):
                 now = torch.from_numpy(np.ascontiguousarray(images[part]))
                 out.append(encoder(self.inputs_[partner](now)).double().numpy())
         return np.concatenate(out)
@@ -383,3 +433,11 @@ def mean_estimate(values: Array, level: float = 0.95) -> Estimate:
     """Mean of values with its normal interval."""
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
     return Estimate.from_std_error(float(np.mean(values)), error, level=level)
+
+
+def _check_integers(value: Any, name: str, count: int, words: str) -> None:
+    """Refuse what is not a number of positive integers."""
+    if not isinstance(value, (tuple, list)) or len(value) != count:
+        raise ValueError(f"{name} must be {words}; received {value!r}.")
+    for each in value:
+        check_number(each, name, low=1, integer=True)

@@ -9,15 +9,7 @@ from torch import nn
 
 
 class Residual(nn.Module):
-    """x + convolution(relu(convolution(relu(x)))), which starts as x.
-
-    Parameters
-    ----------
-    before, after : int
-        Channels of input and output.
-    stride : int
-        Step of the first convolution.
-    """
+    """x + convolution(relu(convolution(relu(x)))), which starts as x; the first has a stride."""
 
     def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
@@ -29,7 +21,6 @@ class Residual(nn.Module):
         self.skip = nn.Identity() if same else nn.Conv2d(before, after, 1, stride)
 
     def forward(self, x: Any) -> Any:
-        """Output of shape (n, after, height / stride, width / stride)."""
         inner = self.first(nn.functional.relu(x))
         return self.skip(x) + self.second(nn.functional.relu(inner))
 
@@ -42,37 +33,15 @@ class TwoWays(nn.Module):
         self.long, self.short = long, short
 
     def forward(self, x: Any) -> Any:
-        """Output of both."""
         return self.long(x) + self.short(x)
 
 
-class WithOne(nn.Module):
-    """A one beside every row of a module's output."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, x: Any) -> Any:
-        """Output with one more column."""
-        return nn.functional.pad(self.inner(x), (0, 1), value=1.0)
-
-
 class SeparableCritic(nn.Module):
-    """h_k(u, v) = g(u)' W_k f(v) + b_k for every k.
+    """h_k(u, v) = g(u)' W_k f(v) + b_k for n critics k.
 
-    Parameters
-    ----------
-    g, f : torch.nn.Module
-        Encoders of images, or of cells of images if ``d`` is more than one. They may be the same.
-    embedding : int
-        Numbers in an embedding of g and of f.
-    d : int
-        Cells that are encoded one by one; the embedding of a grid has theirs side by side.
-    n : int
-        How many k there are.
-    full : bool
-        Whether every cell of u meets every cell of v, or its own alone.
+    Where d is more than one, as many cells are encoded one by one, and the embedding of a grid
+    has theirs side by side. ``full`` says whether every cell of u meets every cell of v, or its
+    own alone.
     """
 
     def __init__(
@@ -89,7 +58,9 @@ class SeparableCritic(nn.Module):
     @property
     def weight(self) -> Any:
         """W, shape (n, d * embedding, d * embedding)."""
-        return self.inner if self.full else _spread(self.inner)
+        if self.full:
+            return self.inner
+        return torch.stack([torch.block_diag(*blocks) for blocks in self.inner])
 
     def rescale(self, scale: Any, shift: Any) -> None:
         """Multiply W_k by a scale, and set b_k."""
@@ -108,21 +79,11 @@ class SeparableCritic(nn.Module):
         return torch.matmul(cells, self.inner)
 
     def pieces(self, u: Any, v: Any, groups: int) -> tuple[Any, Any]:
-        """Scores of pairs within groups of rows, cell of v by cell.
+        """Scores of pairs of embeddings within so many groups of rows, cell of v by cell.
 
-        Parameters
-        ----------
-        u, v : Tensor of shape (rows, d * embedding)
-            Embeddings of pairs.
-        groups : int
-            Rows are cut into as many groups; only rows of a group are paired.
-
-        Returns
-        -------
-        own : Tensor of shape (n, d, rows)
-            Of u_i with the cells of its own v_i. Their sum over d is h_k without b_k.
-        other : Tensor of shape (n, d, rows, rows / groups - 1)
-            Of u_i with the cells of the other v_j of its group.
+        Those of u_i with the cells of its own v_i have shape (n, d, rows); their sum over d is h_k
+        without b_k. Those with the cells of the other v_j of its group have shape
+        (n, d, rows, rows / groups - 1).
         """
         rows, m = len(u), len(u) // groups
         projected = self.project(u).unflatten(2, (groups, m))
@@ -132,24 +93,9 @@ class SeparableCritic(nn.Module):
         return own, off_diagonal(scores).reshape(*own.shape[:2], rows, m - 1)
 
 
-def _spread(blocks: Any) -> Any:
-    """Matrices with blocks of shape (n, d, e, e) on their diagonals, shape (n, d * e, d * e)."""
-    n, d, e, _ = blocks.shape
-    whole = torch.einsum("ndxy,dc->ndxcy", blocks, torch.eye(d, dtype=blocks.dtype))
-    return whole.reshape(n, d * e, d * e)
-
-
 def off_diagonal(square: Any) -> Any:
-    """Of matrices of shape (..., m, m) what is off the diagonal, shape (..., m, m - 1).
-
-    Examples
-    --------
-    >>> import torch
-    >>> off_diagonal(torch.arange(9).view(3, 3)).tolist()
-    [[1, 2], [3, 5], [6, 7]]
-    """
+    """Of matrices of shape (..., m, m) what is off the diagonal, shape (..., m, m - 1)."""
     m = square.shape[-1]
-    flat = square.flatten(-2)[..., 1:]
     # In rows of m + 1 that begin behind the first, the diagonal is the last column.
-    cut = flat.unflatten(-1, (m - 1, m + 1))[..., :-1] if m > 1 else flat
-    return cut.flatten(-2).unflatten(-1, (m, m - 1)) if m > 1 else square[..., :0]
+    rows = square.flatten(-2)[..., 1:].unflatten(-1, (m - 1, m + 1))
+    return rows[..., :-1].reshape(*square.shape[:-1], m - 1)

@@ -1,4 +1,4 @@
-"""The critics' values on rows of every class, made of one batch of pairs.
+"""Rows of every class made of one batch of pairs, and the critics' values on them.
 
 u_i and v_j of two independent pairs are a draw of q, so that a batch of n pairs has n (n - 1)
 rows of q and as many of every auxiliary. They are not independent of each other; means over
@@ -7,140 +7,170 @@ them are unbiased all the same, and less noisy than those over n rows.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from ..data.validation import check_number, check_option
 from ..neural.lazy_torch import require_torch
-from .mixing import CellMixing
-from .sources import Batch, join_cells
+from .images import Inputs, join_cells
+from .sources import Batch
+
+MIXINGS = ("nested", "count", "cells", "merged")
 
 
-class Inputs:
-    """From images to what encoders see: about zero mean and unit variance.
+class CellMixing:
+    """Classes between p, whose v is that of u, and q, whose v is that of another pair.
 
-    Parameters
-    ----------
-    images : Tensor
-        Some of them.
-    """
-
-    def __init__(self, images: Any) -> None:
-        values = images.double()
-        self.centre, scale = float(values.mean()), float(values.std(correction=0))
-        self.scale = scale if scale > 0 else 1.0
-
-    def __call__(self, images: Any) -> Any:
-        torch = require_torch("training")
-        # A copy, which may then be changed in place.
-        return images.to(torch.float32, copy=True).sub_(self.centre).mul_(1.0 / self.scale)
-
-
-class CellRows:
-    """Rows of all classes where encoders work cell by cell.
-
-    Each image is encoded once. A mixed grid's embedding is made of those of its cells, so
-    that all classes together cost no more than p.
+    A row of an auxiliary class has some cells of its own pair's v and some of another's.
 
     Parameters
     ----------
-    critic : SeparableCritic
-    mixing : CellMixing
-    inputs : tuple of two Inputs
-        For u and for v.
-    group : int
-        Rows that are paired with one another.
+    kind : {"nested", "count", "cells", "merged"}
+        Class k of d - 1 mixes the first k cells ("nested", as TRE does), or k cells at
+        random ("count"). Class k of d mixes cell k alone ("cells"). One class holds the
+        nested mixtures of all k together ("merged", K = 1).
+    d : int
+        Number of cells.
+
+    Attributes
+    ----------
+    n_classes : int
+        K + 2: p, the auxiliaries and q.
+
+    Examples
+    --------
+    >>> CellMixing("nested", 4).fixed.astype(int)
+    array([[0, 0, 0, 0],
+           [1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [1, 1, 1, 0],
+           [1, 1, 1, 1]])
+    >>> [CellMixing(kind, 4).n_classes for kind in ("count", "cells", "merged")]
+    [5, 6, 3]
     """
 
-    def __init__(self, critic: Any, mixing: CellMixing, inputs: Any, group: int) -> None:
-        self.critic, self.mixing, self.inputs, self.group = critic, mixing, inputs, group
+    def __init__(self, kind: str, d: int) -> None:
+        check_option(kind, "mixing", MIXINGS)
+        check_number(d, "d", low=1, integer=True)
+        self.kind, self.d = kind, int(d)
+        between = {"cells": self.d if self.d > 1 else 0, "merged": min(self.d - 1, 1)}
+        self.n_classes = between.get(kind, self.d - 1) + 2
 
+    @property
+    def fixed(self) -> np.ndarray | None:
+        """Which cells each class mixes, shape (classes, d), or None if that is random."""
+        if self.kind == "nested":
+            return np.tri(self.d + 1, self.d, -1, dtype=bool)
+        if self.kind == "cells":
+            inner = np.eye(self.d, dtype=bool)[: self.n_classes - 2]
+            return np.vstack([np.zeros(self.d, bool), inner, np.ones(self.d, bool)])
+        return None
+
+    def draw(self, n: int, generator: Any) -> Any:
+        """Which cells n rows of each class mix, shape (classes, n, d), as a bool tensor."""
+        torch = require_torch("CellMixing")
+        if self.fixed is not None:
+            return torch.from_numpy(self.fixed)[:, None].expand(-1, n, -1)
+        if self.kind == "count":
+            # Each row's cells in an order of their own; class k mixes the first k of them.
+            order = torch.rand(n, self.d, generator=generator).argsort(1).argsort(1)
+            return order < torch.arange(self.d + 1)[:, None, None]
+        inner = torch.randint(1, max(self.d, 2), (n, 1), generator=generator)
+        counts = [torch.zeros(n, 1), inner, torch.full((n, 1), self.d)]
+        if self.n_classes == 2:
+            counts = [counts[0], counts[2]]
+        return torch.arange(self.d) < torch.stack(counts)
+
+
+@dataclass(frozen=True)
+class ClassValues(ABC):
+    """The critics' values on rows of all classes, ``group`` rows being paired with one another."""
+
+    critic: Any
+    mixing: CellMixing
+    inputs: tuple[Inputs, Inputs]
+    group: int
+
+    @abstractmethod
     def embed(self, batch: Batch) -> tuple[Any, Any]:
-        """Embeddings of u and of v, shape (n, d * embedding)."""
-        critic = self.critic
-        return (
-            critic.g(self.inputs[0](batch.u))[batch.at_u].flatten(1),
-            critic.f(self.inputs[1](batch.v))[batch.at_v].flatten(1),
-        )
+        """Embeddings of u and of v, shape (n, size)."""
+
+    @abstractmethod
+    def _mixed(
+        self, batch: Batch, u: Any, pieces: tuple[Any, ...], which: list[int], generator: Any
+    ) -> Any:
+        """Critics, without their bias, on rows of auxiliaries, shape (n_critics, classes, rows)."""
 
     def values(self, batch: Batch, uses: list[int], generator: Any) -> dict[int, Any]:
         """Critics on rows of the classes asked for, each of shape (n_critics, rows)."""
-        torch = require_torch("training")
+        # As many as fill whole groups.
+        size = min(self.group, len(batch.at_u))
+        groups = len(batch.at_u) // size
+        rows = groups * size
+        batch = replace(batch, at_u=batch.at_u[:rows], at_v=batch.at_v[:rows])
         u, v = self.embed(batch)
-        rows, groups = groups_of(len(u), self.group)
-        own, other = self.critic.pieces(u[:rows], v[:rows], groups)
-        bias, last = self.critic.bias[:, None], self.mixing.n_classes - 1
+        own, other = self.critic.pieces(u, v, groups)
         alone = own.sum(1)
+        bias, last = self.critic.bias[:, None], self.mixing.n_classes - 1
         found = {0: alone + bias, last: other.sum(1).flatten(1) + bias}
         between = [y for y in uses if 0 < y < last]
         if between:
-            step = other - own[..., None]
-            if self.mixing.fixed is not None:
-                which = torch.from_numpy(self.mixing.fixed[between]).to(step.dtype)
-                mixed = torch.matmul(which, step.flatten(2)).unflatten(2, step.shape[2:])
-            else:
-                masks = self.mixing.draw(rows, generator)[between].to(step.dtype)
-                mixed = torch.einsum("yrd,ndrm->nyrm", masks, step)
-            mixed = (mixed + alone[:, None, :, None]).flatten(2) + bias[..., None]
+            mixed = self._mixed(batch, u, (alone, own, other), between, generator)
+            mixed = mixed + bias[..., None]
             found |= {y: mixed[:, i] for i, y in enumerate(between)}
         return {y: found[y] for y in uses}
 
 
-class WholeRows:
-    """Rows of all classes where encoders see the whole image.
+class CellRows(ClassValues):
+    """Rows of all classes where encoders work cell by cell.
 
-    Every mixed image is encoded anew; each row of an auxiliary has one partner.
-
-    Parameters
-    ----------
-    critic, mixing, inputs, group
-        As of :class:`CellRows`.
-    grid : tuple of two int
-        Rows and columns of the grid of cells.
+    Each image is encoded once. A mixed grid's embedding is made of those of its cells, so
+    that all classes together cost no more than p.
     """
-
-    def __init__(
-        self, critic: Any, mixing: CellMixing, inputs: Any, group: int, grid: tuple[int, int]
-    ) -> None:
-        self.critic, self.mixing, self.inputs = critic, mixing, inputs
-        self.group, self.grid = group, grid
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
-        """Embeddings of u and of v, shape (n, embedding)."""
-        return self._of_u(batch.u[batch.at_u]), self._of_v(batch.v[batch.at_v])
+        g, f = self.critic.g(self.inputs[0](batch.u)), self.critic.f(self.inputs[1](batch.v))
+        return g[batch.at_u].flatten(1), f[batch.at_v].flatten(1)
 
-    def _of_u(self, cells: Any) -> Any:
-        return self.critic.g(self.inputs[0](join_cells(cells, self.grid)))
+    def _mixed(
+        self, batch: Batch, u: Any, pieces: tuple[Any, ...], which: list[int], generator: Any
+    ) -> Any:
+        torch = require_torch("training")
+        alone, own, other = pieces
+        step = other - own[..., None]
+        if self.mixing.fixed is not None:
+            masks = torch.from_numpy(self.mixing.fixed[which]).to(step.dtype)
+            mixed = torch.matmul(masks, step.flatten(2)).unflatten(2, step.shape[2:])
+        else:
+            masks = self.mixing.draw(len(u), generator)[which].to(step.dtype)
+            mixed = torch.einsum("yrd,ndrm->nyrm", masks, step)
+        return (mixed + alone[:, None, :, None]).flatten(2)
 
-    def _of_v(self, cells: Any) -> Any:
+
+@dataclass(frozen=True)
+class WholeRows(ClassValues):
+    """Rows of all classes where encoders see the whole image, of a grid of cells.
+
+    Every mixed image is encoded anew; each row of an auxiliary has one partner.
+    """
+
+    grid: tuple[int, int]
+
+    def embed(self, batch: Batch) -> tuple[Any, Any]:
+        u = join_cells(batch.u[batch.at_u], self.grid)
+        return self.critic.g(self.inputs[0](u)), self._partners(batch.v[batch.at_v])
+
+    def _partners(self, cells: Any) -> Any:
         return self.critic.f(self.inputs[1](join_cells(cells, self.grid)))
 
-    def values(self, batch: Batch, uses: list[int], generator: Any) -> dict[int, Any]:
-        """Critics on rows of the classes asked for, each of shape (n_critics, rows)."""
+    def _mixed(
+        self, batch: Batch, u: Any, pieces: tuple[Any, ...], which: list[int], generator: Any
+    ) -> Any:
         torch = require_torch("training")
-        rows, groups = groups_of(len(batch.at_u), self.group)
-        u = self._of_u(batch.u[batch.at_u[:rows]])
-        cells = batch.v[batch.at_v[:rows]]
-        v = self._of_v(cells)
-        own, other = self.critic.pieces(u, v, groups)
-        bias, last = self.critic.bias[:, None], self.mixing.n_classes - 1
-        found = {0: own.sum(1) + bias, last: other.sum(1).flatten(1) + bias}
-        between = [y for y in uses if 0 < y < last]
-        if between:
-            masks = self.mixing.draw(rows, generator)[between]
-            mixed = torch.where(masks[..., None, None, None], cells.roll(1, 0), cells)
-            partners = self._of_v(mixed.flatten(0, 1)).unflatten(0, (-1, rows))
-            projected = torch.matmul(u, self.critic.weight)
-            values = torch.einsum("nre,yre->nyr", projected, partners) + bias[..., None]
-            found |= {y: values[:, i] for i, y in enumerate(between)}
-        return {y: found[y] for y in uses}
-
-
-def groups_of(rows: int, group: int) -> tuple[int, int]:
-    """Rows that fill whole groups, and their number.
-
-    Examples
-    --------
-    >>> groups_of(10, 4), groups_of(3, 4)
-    ((8, 2), (3, 1))
-    """
-    size = min(group, rows)
-    return rows // size * size, rows // size
+        cells, masks = batch.v[batch.at_v], self.mixing.draw(len(u), generator)[which]
+        mixed = torch.where(masks[..., None, None, None], cells.roll(1, 0), cells)
+        partners = self._partners(mixed.flatten(0, 1)).unflatten(0, (-1, len(u)))
+        return torch.einsum("nre,yre->nyr", torch.matmul(u, self.critic.weight), partners)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from ..data.validation import check_number
 from ..neural.lazy_torch import require_torch
 from ..problems.omniglot import SpatialMultiOmniglot
+from .images import distorted
 
 
 @dataclass(frozen=True)
@@ -125,47 +124,3 @@ class OmniglotSource:
         drawing = torch.randint(self.chosen, characters.shape, generator=generator)
         first = [own[characters[:, i]] for i, own in enumerate(self._first)]
         return torch.stack(first, dim=1) * self.chosen + drawing
-
-
-def distorted(images: Any, size: float, generator: Any) -> Any:
-    """Images under random affine maps; what comes in is zero.
-
-    Examples
-    --------
-    >>> import torch
-    >>> image, generator = torch.ones(3, 1, 8, 8), torch.Generator().manual_seed(0)
-    >>> distorted(image, 0.1, generator).shape
-    torch.Size([3, 1, 8, 8])
-    """
-    torch = require_torch("OmniglotSource")
-    maps = torch.eye(2, 3) + size * torch.randn(len(images), 2, 3, generator=generator)
-    places = torch.nn.functional.affine_grid(maps, list(images.shape), align_corners=False)
-    return torch.nn.functional.grid_sample(images.float(), places, align_corners=False)
-
-
-def split_cells(images: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
-    """Cells of images, shape (n, d, channels, h, w), of images of shape (n, channels, H, W).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> split_cells(np.arange(4.0).reshape(1, 1, 2, 2), (2, 2)).ravel().tolist()
-    [0.0, 1.0, 2.0, 3.0]
-    """
-    n, channels, height, width = images.shape
-    rows, columns = grid
-    if height % rows or width % columns:
-        raise ValueError(
-            f"grid must divide the images, of {height} x {width} pixels; received {grid}."
-        )
-    cells = images.reshape(n, channels, rows, height // rows, columns, width // columns)
-    out = cells.transpose(0, 2, 4, 1, 3, 5)
-    return out.reshape(n, rows * columns, channels, height // rows, width // columns)
-
-
-def join_cells(cells: Any, grid: tuple[int, int]) -> Any:
-    """Images of shape (n, channels, H, W) of cells of shape (n, d, channels, h, w); a tensor."""
-    n, _, channels, h, w = cells.shape
-    rows, columns = grid
-    whole = cells.view(n, rows, columns, channels, h, w).permute(0, 3, 1, 4, 2, 5)
-    return whole.reshape(n, channels, rows * h, columns * w)

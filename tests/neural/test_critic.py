@@ -1,4 +1,4 @@
-"""Networks as critics: the residual that they learn, MDRE on them, and when "auto" takes one."""
+"""Networks as critics of MDRE, and when "auto" takes one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import pickle
 import runpy
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,12 +19,10 @@ from isthmus import MDRE, compare, problems, stack  # noqa: E402
 from isthmus.auxiliaries import LinearMixing  # noqa: E402
 from isthmus.critics import MLP, Network, Quadratic  # noqa: E402
 from isthmus.data.seeds import Seeds  # noqa: E402
-from isthmus.neural import ClassBatches, ClassRows, Training, fit_residual, mlp, seeded  # noqa: E402
-from isthmus.neural import critic as neural_critic  # noqa: E402
-from isthmus.neural.inputs import FrameInputs  # noqa: E402
+from isthmus.neural import seeded  # noqa: E402
+from isthmus.neural.critic import auxiliary_rows, split_classes  # noqa: E402
 from isthmus.uncertainty import laplace  # noqa: E402
 
-QUICK = Training(steps=150, every=15, patience=100, lr=1e-2, start=True)
 PLAIN = {"anchor": "gaussian", "maps": None, "random_state": 0}
 
 
@@ -40,150 +36,6 @@ def samples(n=400, d=2, seed=0):
     p, q = rng.normal(0, 1, (n, d)), rng.normal(0, 1.5, (n, d))
     p[:, 0] = 0.3 * p[:, 0] + rng.choice([-1.5, 1.5], n)
     return stack(p, q)
-
-
-def network(n_in=1, n_out=2, seed=0, **how):
-    with seeded(np.random.default_rng(seed)):
-        return mlp(n_in, n_out, width=16, **how)
-
-
-def flat(mean, n, rng, classes=2):
-    """Rows of a normal with offsets of zero."""
-    return ClassRows(rng.normal(mean, 1, (n, 1)), np.zeros((n, classes)))
-
-
-class TestResidual:
-    @pytest.mark.parametrize("prior", [None, [0.8, 0.2]])
-    def test_it_learns_a_log_ratio_whatever_the_priors(self, prior):
-        rng = np.random.default_rng(0)
-        classes = [flat(1, 4000, rng), flat(0, 4000, rng)]
-        held = [flat(1, 1000, rng), flat(0, 1000, rng)]
-        fit = fit_residual(network(), classes, held, prior=prior, settings=QUICK, rng=rng)
-        x = np.linspace(-0.5, 1.5, 9)[:, None]
-        h = fit.values(x)
-        # The line x - 1/2 has, with 8000 rows, an error of about .05 in level and slope; a
-        # network with weights that stop early may bend by as much again. Priors of four to one
-        # would show as 1.4.
-        assert np.abs(h[:, 0] - h[:, 1] - (x[:, 0] - 0.5)).max() < 0.25
-        assert fit.report.held_out < fit.start
-
-    def test_a_start_that_is_right_is_kept_unless_held_out_rows_gain(self):
-        rng = np.random.default_rng(1)
-
-        def exact(mean, n):
-            x = rng.normal(mean, 1, (n, 1))
-            return ClassRows(x, np.hstack([-0.5 * (x - 1) ** 2, -0.5 * x**2]))
-
-        # Trained on classes that are exchanged, every step does harm at the rows held out.
-        train, held = [exact(0, 500), exact(1, 500)], [exact(1, 500), exact(0, 500)]
-        fit = fit_residual(network(), train, held, settings=QUICK, rng=rng)
-        assert fit.report.best_step == 0 and fit.report.held_out == fit.start
-        assert (fit.values(np.array([[0.0], [3.0]])) == 0).all()
-
-    def test_only_learned_classes_are_moved(self):
-        rng = np.random.default_rng(2)
-        # The first two offsets are the log-densities; the third class is misplaced, and is the
-        # only one to be learned.
-        means = (0.0, 2.0, 1.0)
-
-        def rows(c, n):
-            x = rng.normal(means[c], 1, (n, 1))
-            return ClassRows(x, np.hstack([-0.5 * x**2, -0.5 * (x - 2) ** 2, np.zeros((n, 1))]))
-
-        classes, held = ([rows(c, n) for c in range(3)] for n in (3000, 800))
-        fit = fit_residual(network(1, 1), classes, held, learned=[2], settings=QUICK, rng=rng)
-        x = np.array([[0.5], [1.5]])
-        # -(x - 1)^2 / 2, known up to nothing: the other classes fix the level. 3000 rows
-        # give .05, the network's shape as much again.
-        assert fit.values(x).shape == (2, 1)
-        assert np.abs(fit.values(x)[:, 0] + 0.125).max() < 0.25
-
-    def test_weights_count_as_copies_do(self):
-        rng = np.random.default_rng(3)
-        x = rng.normal(0, 1, (3000, 1))
-        # Weighted by exp(x) a standard normal is one around 1.
-        p, q = ClassRows(x, np.zeros((3000, 2)), np.exp(x[:, 0])), flat(0, 3000, rng)
-        fit = fit_residual(network(), [p, q], [p, q], settings=QUICK, rng=rng)
-        h = fit.values(np.array([[0.0], [1.0]]))
-        # The slope is 1; the weights leave 3000 / e rows, whose standard error is .04.
-        assert abs((h[1, 0] - h[1, 1]) - (h[0, 0] - h[0, 1]) - 1) < 0.3
-
-    def test_shrinking_keeps_what_no_row_tells(self):
-        rng = np.random.default_rng(4)
-        ends = []
-        for shrink in (0.0, 10.0):
-            classes = [flat(1, 500, rng), flat(0, 500, rng)]
-            held = [flat(1, 200, rng), flat(0, 200, rng)]
-            fit = fit_residual(network(), classes, held, settings=QUICK, rng=rng, shrink=shrink)
-            ends.append(np.abs(fit.values(np.array([[2.0]]))).max())
-        assert ends[1] < 0.2 * ends[0]
-
-    def test_fresh_rows_come_with_every_pass_and_survive_an_interruption(self, tmp_path):
-        rng = np.random.default_rng(5)
-        p, held = flat(1, 128, rng), [flat(1, 100, rng), flat(0, 100, rng)]
-        epochs = []
-
-        def fresh(epoch):
-            epochs.append(epoch)
-            return {1: flat(0, 128, Seeds(0)(f"epoch {epoch}"))}
-
-        def run(stop=None, checkpoint=None):
-            module = network()
-            how = replace(QUICK, steps=20, every=5, checkpoint=checkpoint)
-
-            def progress(done, total, what):
-                if done == stop:
-                    raise KeyboardInterrupt
-
-            how = {"settings": how, "fresh": fresh, "batch_size": 32, "progress": progress}
-            rows = [p, flat(0, 128, Seeds(0)("epoch 0"))]
-            rng = np.random.default_rng(9)
-            return fit_residual(module, rows, held, rng=rng, **how)
-
-        whole = run()
-        # 128 rows in batches of 32: a pass takes four steps.
-        assert epochs == [1, 2, 3, 4]
-        with pytest.raises(KeyboardInterrupt):
-            run(stop=10, checkpoint=tmp_path / "run.pt")
-        again = run(checkpoint=tmp_path / "run.pt")
-        x = np.linspace(-1, 2, 5)[:, None]
-        assert np.array_equal(whole.values(x), again.values(x))
-
-    def test_progress_tells_loss_and_accuracies(self):
-        rng = np.random.default_rng(6)
-        classes, told = [flat(3, 200, rng), flat(0, 200, rng)], []
-        fit_residual(
-            network(),
-            classes,
-            classes,
-            names=["p", "q"],
-            settings=QUICK,
-            rng=rng,
-            progress=lambda done, total, what: told.append(what),
-        )
-        assert all(f"accuracy of {name}" in told[-1] for name in "pq")
-        accuracy = float(told[-1].rsplit(" ", 1)[1])
-        # Normals three apart are told apart at the middle: 93 %, ± 2 % with 200 rows.
-        assert 0.86 < accuracy < 1
-
-    def test_impossible_offsets_are_no_obstacle(self):
-        rng = np.random.default_rng(7)
-        x = rng.normal(0, 1, (100, 1))
-        offset = np.zeros((100, 2))
-        offset[:50, 1], offset[0] = -np.inf, -np.inf
-        rows = [ClassRows(x, offset)] * 2
-        fit = fit_residual(network(), rows, rows, settings=replace(QUICK, steps=30), rng=rng)
-        assert np.isfinite(fit.values(x)).all() and np.isfinite(fit.report.held_out)
-
-
-def test_rows_of_a_class_can_be_replaced():
-    rng = np.random.default_rng(0)
-    rows = [np.zeros((5, 1)), np.ones((7, 1))]
-    batches = ClassBatches(rows, batch_size=16, rng=rng, paired=True)
-    batches.replace(1, np.full((7, 1), 3.0))
-    drawn = batches.draw(torch.Generator().manual_seed(0))
-    expected = batches.standard(np.array([[0.0], [3.0]])).astype(np.float32)
-    assert (drawn.numpy() == expected[:, None]).all()
 
 
 class TestCritic:
@@ -278,9 +130,10 @@ class TestCritic:
     def test_rows_held_out_do_not_come_back_in_mixtures(self):
         X, y = samples(100, d=1)
         model = MDRE(LinearMixing([1.0]), critic=small(steps=2), **PLAIN).fit(X, y)
-        train, held = neural_critic._split(model._setup, 0.2, Seeds(0))
-        assert held is not None and len(held[1].rows) == 20
-        drawn = neural_critic._auxiliaries(model._setup, train, 200, Seeds(0), "epoch 3")[2].rows
+        classes = model.training_.rows(model.model_)
+        train, held = split_classes(classes, 0.2, Seeds(0))
+        assert held is not None and len(held[1]) == 20
+        drawn = auxiliary_rows(classes.offsets, train, 200, Seeds(0), "epoch 3")[2].rows
         # Position 1 is q itself: every draw is one of the rows of q that are trained on.
         assert np.isin(drawn, train[1].rows).all()
         assert not np.isin(drawn, held[1].rows).any()
@@ -349,8 +202,9 @@ class TestModule:
         X, y = samples(500)
         module = self.module()
         before = {name: value.clone() for name, value in module.state_dict().items()}
-        network = Network(module, steps=100, lr=1e-2)
+        network, random = Network(module, steps=100, lr=1e-2), torch.random.get_rng_state()
         model = MDRE("bridge", critic=network, anchor=None, random_state=0).fit(X, y)
+        assert torch.equal(random, torch.random.get_rng_state())
         assert model.network_.report.held_out < model.network_.start
         after = module.state_dict()
         assert all(torch.equal(before[name], after[name]) for name in before)
@@ -372,16 +226,6 @@ class TestModule:
     def test_a_module_of_another_shape_is_refused(self, shape):
         with pytest.raises(ValueError, match=r"\(n, 2\) to \(n, 3\)"):
             MDRE("bridge", critic=Network(self.module(*shape)), **PLAIN).fit(*samples(50))
-
-
-def test_inputs_are_bounded_and_see_both_frames():
-    frames = [SimpleNamespace(centre=np.zeros(2), whiten=np.eye(2) * w) for w in (1.0, 100.0)]
-    Z = np.array([[0.01, 0.0], [1e12, -1e12]])
-    out = FrameInputs(frames)(Z, Z)
-    assert out.shape == (2, 6)
-    # A hundredth is nothing in the wide frame, and one unit in the narrow one.
-    assert out[0, 0] < 0.02 and out[0, 3] == pytest.approx(np.arcsinh(1.0))
-    assert np.abs(out[1]).max() < 100
 
 
 @pytest.fixture(scope="module")
@@ -439,7 +283,7 @@ class TestCompare:
         with pytest.raises(ValueError, match="critic must be left out where an estimator"):
             compare(X[y == 1], X[y == 0], estimator=MDRE(), critic="mlp")
         seen = []
-        monkeypatch.setattr(MDRE, "fit", lambda self, *a, **k: seen.append(self.critic) or 1 / 0)
+        monkeypatch.setattr(MDRE, "learn", lambda self, *a, **k: seen.append(self.critic) or 1 / 0)
         with pytest.raises(ZeroDivisionError):
             compare(X[y == 1], X[y == 0], critic="mlp")
         assert seen == ["mlp"]

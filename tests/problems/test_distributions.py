@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from isthmus.problems import Gaussian, Mixture, StudentT, TruncatedNormal, correlation_for
-from isthmus.problems.blocks import PairedScatter
+from isthmus.problems.elliptical import PairedScatter
 
 LOC = np.array([0.3, -1.0, 2.0, 0.0, 0.5])
 SCALE = np.array([0.5, 1.0, 2.0, 1.5, 0.7])

@@ -11,8 +11,8 @@ from scipy import integrate, special, stats
 from isthmus import problems
 from isthmus.problems import Gaussian, Margin, Mixture, Point, Product, Rotated, Warped, truths
 from isthmus.problems.maps import CUBIC, EXP, SINH, quantile, wiggle
-from isthmus.problems.quadrature import Stored, by_label, exact
 from isthmus.problems.transformed import orthogonal
+from isthmus.problems.truths import Stored, by_label, exact
 
 HARD = problems.names("hard/")
 SAME = problems.names("same/")

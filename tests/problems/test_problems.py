@@ -314,7 +314,7 @@ class TestPoints:
 class TestRegistry:
     @pytest.fixture(autouse=True)
     def _own_registry(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(registry_module, "_FACTORIES", dict(registry_module._FACTORIES))
+        monkeypatch.setattr(registry_module, "FACTORIES", dict(registry_module.FACTORIES))
 
     @staticmethod
     def _problem() -> DistributionPair:

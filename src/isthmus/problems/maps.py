@@ -11,20 +11,13 @@ import numpy as np
 from scipy import special
 
 from ..typing import Array
-from .products import Margin
+from .composed import Margin
 
 
 class Increasing(NamedTuple):
-    """An increasing function.
+    """An increasing function, its inverse, which is not finite outside its range, and its slope.
 
-    Attributes
-    ----------
-    forward : callable
-        The function.
-    inverse : callable
-        Undoes it; not finite outside its range.
-    log_slope : callable
-        Logarithm of its derivative at ``z``, given ``z`` and ``forward(z)``.
+    ``log_slope(z, forward(z))`` is the logarithm of the derivative at z.
     """
 
     forward: Callable[[Array], Array]

@@ -6,8 +6,8 @@ tables and figures; the rest (processes, going on after a stop, records) is shar
 
 Examples
 --------
->>> from isthmus import experiments
->>> experiments.load("table-1").title
+>>> from isthmus import reproduce
+>>> reproduce.load("table-1").title
 'Table 1: KL of one-dimensional normals far apart'
 """
 

@@ -92,9 +92,10 @@ class MDREByAdam(RatioEstimator):
         for step in range(1, self.steps + 1):
             batch = [draw.sample(self.batch_size, rng) for draw in draws]
             X = np.concatenate(batch).astype(np.float32)
-            gradients = _gradients(parameters, X, label)
             rate = 0.5 * self.lr * (1 + np.cos(np.pi * step / self.steps))
-            for one, gradient, (first, second) in zip(parameters, gradients, moments, strict=True):
+            for one, gradient, (first, second) in zip(
+                parameters, gradients(parameters, X, label), moments, strict=True
+            ):
                 first += (1 - _BETAS[0]) * (gradient - first)
                 second += (1 - _BETAS[1]) * (gradient**2 - second)
                 ahead = first / (1 - _BETAS[0] ** step)
@@ -135,7 +136,7 @@ class _Rows:
         return np.asarray(self.rows[rng.integers(len(self.rows), size=n)])
 
 
-def _gradients(parameters: list[Any], X: Any, label: Any) -> list[Any]:
+def gradients(parameters: list[Any], X: Any, label: Any) -> list[Any]:
     """Gradients of the mean cross-entropy in W, centres and offsets."""
     W, centre, offset = parameters
     classes, d, _ = W.shape

@@ -5,8 +5,13 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from .record import Found
-from .runner import Experiment, Table
+import numpy as np
+
+from .. import MDRE, problems, stack, uncertainty
+from .record import Fields
+from .results import select
+from .runner import Experiment
+from .show import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,10 +36,10 @@ class Bayes(Experiment):
         "contradicts the data, in which the coefficient of x² is −50."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Both problems, both priors, NUTS (if it is installed) and Laplace, for one sample."""
         methods = _METHODS if find_spec("nutpie") and find_spec("arviz") else ("laplace",)
-        size: Found = {"rows": 500, "draws": 250} if quick else {"rows": 10_000, "draws": 1000}
+        size: Fields = {"rows": 500, "draws": 250} if quick else {"rows": 10_000, "draws": 1000}
         return [
             {"problem": problem, "method": method, "prior": prior, **size, "seed": seed}
             for problem in _PROBLEMS
@@ -43,27 +48,19 @@ class Bayes(Experiment):
             for seed in range(1 if quick or prior == "raw" else seeds)
         ]
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Mean and standard deviation of log p/q over x, and the posterior of the KL."""
-        import numpy as np
-
-        from .. import MDRE, problems, stack, uncertainty
-
         problem = problems.load(cell["problem"])
         rng = np.random.default_rng(cell["seed"])
         p, q = problem.sample_p(cell["rows"], rng), problem.sample_q(cell["rows"], rng)
         model = MDRE.paper(cell["problem"], l2=1.0, random_state=cell["seed"]).fit(*stack(p, q))
-        how: Found = {"prior": cell["prior"], "random_state": cell["seed"]}
-        found: Found = {}
+        how: Fields = {"prior": cell["prior"], "random_state": cell["seed"]}
+        found: Fields = {}
         if cell["method"] == "nuts":
             posterior: Any = uncertainty.nuts(
                 model, draws=cell["draws"], cores=1, progress=False, **how
             )
-            found = {
-                "rhat": posterior.rhat,
-                "ess": posterior.ess,
-                "divergences": posterior.divergences,
-            }
+            found = {name: getattr(posterior, name) for name in ("rhat", "ess", "divergences")}
         else:
             posterior = uncertainty.laplace(model, **how)
         x = np.linspace(-2.0, 2.0, 161)
@@ -81,7 +78,7 @@ class Bayes(Experiment):
             "kl_truth": problem.kl,
         }
 
-    def tables(self, results: list[Found]) -> list[Table]:
+    def tables(self, results: list[Fields]) -> list[Table]:
         """Posterior of the KL, standard deviations at three places, and how NUTS went."""
         rows = []
         for each in results:
@@ -106,18 +103,15 @@ class Bayes(Experiment):
         notes = ["sd is the posterior's standard deviation of log p/q."]
         return [Table("Posterior of KL(p‖q) and of log p/q", columns, rows, notes)]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
+    def figures(self, results: list[Fields]) -> dict[str, Figure]:
         """Mean ± 3 sd over x, and the variance over x, NUTS and Laplace."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(9, 6.4), layout="constrained")
         axes = figure.subplots(2, 2, sharex=True)
         for column, problem in enumerate(_PROBLEMS):
-            first = {
-                each["method"]: each
-                for each in results
-                if (each["problem"], each["prior"], each["seed"]) == (problem, "fit", 0)
-            }
+            mine = select(results, problem=problem, prior="fit", seed=0)
+            first = {each["method"]: each for each in mine}
             if not first:
                 continue
             top, bottom = axes[:, column]
@@ -149,25 +143,25 @@ class Bayes(Experiment):
                 bottom.legend()
         return {"posterior": figure}
 
-    def remarks(self, results: list[Found]) -> list[str]:
+    def remarks(self, results: list[Fields]) -> list[str]:
         """How near Laplace comes to NUTS, and what the literal prior does."""
         out = []
-        pairs: dict[tuple[Any, ...], dict[str, Found]] = {}
-        for each in results:
-            same = each["problem"], each["prior"], each["seed"]
-            pairs.setdefault(same, {})[each["method"]] = each
         worst = [
             abs(a / b - 1.0)
-            for both in pairs.values()
-            if len(both) == 2
-            for a, b in zip(both["nuts"]["std"], both["laplace"]["std"], strict=True)
+            for each in select(results, method="nuts")
+            for other in select(
+                results,
+                method="laplace",
+                **{name: each[name] for name in ("problem", "prior", "seed")},
+            )
+            for a, b in zip(each["std"], other["std"], strict=True)
         ]
         if worst:
             out.append(
                 f"Laplace's standard deviations differ from those of NUTS by at most "
                 f"{100 * max(worst):.1f} %."
             )
-        raw = [each for each in results if each["prior"] == "raw"]
+        raw = select(results, prior="raw")
         if raw:
             out.append(
                 "A standard normal prior on the coefficients of x², x and 1 themselves gives "
@@ -178,6 +172,6 @@ class Bayes(Experiment):
         return out
 
 
-def _band(found: Found) -> tuple[list[float], list[float]]:
-    pairs = list(zip(found["mean"], found["std"], strict=True))
-    return [m - 3.0 * s for m, s in pairs], [m + 3.0 * s for m, s in pairs]
+def _band(found: Fields) -> tuple[np.ndarray, np.ndarray]:
+    mean, std = np.array(found["mean"]), np.array(found["std"])
+    return mean - 3.0 * std, mean + 3.0 * std

@@ -7,17 +7,17 @@ can be told apart by the colour-blind, and methods differ in their dashes as wel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .results import Numbers, compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Values: TypeAlias = Sequence[Any] | np.ndarray
 
 WIDTH = 6.8
 """Inches: the text of a page; at the width of a telephone letters are still 5 points high."""
@@ -129,6 +129,11 @@ def heading(axes: Axes, title: str, numbers: Iterable[tuple[str, str]] = ()) -> 
         )
 
 
+def error_heading(axes: Axes, title: str, errors: Mapping[str, float]) -> None:
+    """A title, and below it the root mean square error of every method."""
+    heading(axes, title, in_colors({m: compact(error) for m, error in errors.items()}, "RMSE"))
+
+
 def above(axes: Axes, text: str) -> None:
     """The head of a column of panels, above the title of the first."""
     axes.annotate(
@@ -157,6 +162,30 @@ def legend(figure: Figure, entries: Mapping[str, Any], *, columns: int = 3) -> N
     figure.legend(handles=handles, loc="outside upper left", ncols=columns, fontsize=9)
 
 
+def method_legend(
+    figure: Figure,
+    methods: Iterable[str],
+    *,
+    truth: str = "truth",
+    dotted: bool = False,
+    columns: int = 3,
+) -> None:
+    """One legend above all panels: the truth, and every method as a line or as a dot."""
+    looks = {look(m).label: dots(look(m).color) if dotted else look(m) for m in methods}
+    legend(figure, {truth: TRUTH, **looks}, columns=columns)
+
+
+def in_colors(told: Mapping[str, str], before: str = "") -> list[tuple[str, str]]:
+    """Numbers by method in their colours, for a heading, after some words in ink."""
+    numbers = [(text, look(method).color) for method, text in told.items()]
+    return [(before, INK), *numbers] if before else numbers
+
+
+def line(axes: Axes, x: Numbers, y: Numbers, method: str, **options: Any) -> None:
+    """A curve in the colour and dashes of a method."""
+    axes.plot(x, y, color=look(method).color, linestyle=look(method).dash, **options)
+
+
 def dots(color: str, **options: Any) -> Any:
     """A dot for a legend."""
     from matplotlib.lines import Line2D
@@ -165,7 +194,7 @@ def dots(color: str, **options: Any) -> Any:
 
 
 def densities(
-    axes: Axes, x: Values, curves: Mapping[str, Values], *, peak: float | None = None
+    axes: Axes, x: Numbers, curves: Mapping[str, Numbers], *, peak: float | None = None
 ) -> None:
     """Filled densities with the class's name at its peak; all as high as ``peak`` if given."""
     count = sum(name not in ("p", "q") for name in curves)
@@ -192,7 +221,7 @@ def densities(
 
 
 def truth_and_estimates(
-    axes: Axes, x: Values, truth: Values, estimates: Mapping[str, Values], *, size: float = 9
+    axes: Axes, x: Numbers, truth: Numbers, estimates: Mapping[str, Numbers], *, size: float = 9
 ) -> None:
     """Log-ratios at the rows of one sample: the true ones grey, a dot for each estimate."""
     at = np.asarray(x, dtype=float)
@@ -209,42 +238,3 @@ def truth_and_estimates(
             alpha=0.8,
             zorder=2 + layer,
         )
-
-
-def rms(values: Values) -> float:
-    """Root mean square of the values that are finite.
-
-    Examples
-    --------
-    >>> rms([3.0, 4.0, float("inf")]) == 12.5**0.5
-    True
-    """
-    finite = np.asarray(values, dtype=float)
-    finite = finite[np.isfinite(finite)]
-    return float(np.sqrt(np.mean(finite**2))) if len(finite) else float("nan")
-
-
-def few(values: Values, digits: int = 5) -> list[Any]:
-    """Numbers with few digits, for a record that only has to be drawn.
-
-    Examples
-    --------
-    >>> few([1.23456789, -1e-9])
-    [1.2346, -1e-09]
-    """
-    return [float(f"{float(value):.{digits}g}") for value in values]
-
-
-def compact(value: float) -> str:
-    """A number of nats in few letters.
-
-    Examples
-    --------
-    >>> compact(0.0412), compact(3.14), compact(183.2), compact(4.2e6)
-    ('0.04', '3.1', '183', '4e+06')
-    """
-    if abs(value) < 0.995:
-        return f"{value:.2f}"
-    if abs(value) < 9.95:
-        return f"{value:.1f}"
-    return f"{value:.0f}" if abs(value) < 1e5 else f"{value:.0e}"

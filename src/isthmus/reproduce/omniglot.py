@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import draw as _draw
-from .omniglot_draw import appendix_figure, main_figure
-from .omniglot_tables import by_method, paper_table, result_table, what_was_used
-from .record import Found
+from .omniglot_show import (
+    appendix_figure,
+    by_method,
+    main_figure,
+    paper_table,
+    result_table,
+    what_was_used,
+)
+from .record import Fields
+from .results import few
 from .runner import Experiment
 from .show import Table
 
@@ -83,7 +89,7 @@ class Omniglot(Experiment):
         "methods and d = 16 were run once, with the settings that came of it."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """A cell for each number of cells, method, split and seed; what matters most first."""
         if quick:
             return [
@@ -105,17 +111,17 @@ class Omniglot(Experiment):
             for d, method, split, seed in [*every, *((*each, 0) for each in once)]
         ]
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Train on the drawings of the split, and judge by pairs of those for the test."""
         problem = _problem(cell)
         train, validation, test = problem.split(cell["split"])
         model, used = _train(cell, train, validation)
-        found: Found = {"truth": problem.mutual_information, "sizes": list(problem.sizes)} | used
+        found: Fields = {"truth": problem.mutual_information, "sizes": list(problem.sizes)} | used
         rng = np.random.default_rng([cell["seed"], 1])
         found |= _judge(model, train, test, rng, quick=cell["data"] == "strokes")
         history = model.training_.history
         found["history"] = {
-            key: _draw.few([each[key] for each in history], 4) for key in ("step", "held_out", "mi")
+            key: few([each[key] for each in history], 4) for key in ("step", "held_out", "mi")
         }
         last = next(each for each in history if each["step"] == model.training_.best_step)
         found["classes"] = {
@@ -125,26 +131,26 @@ class Omniglot(Experiment):
         }
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
+    def tables(self, results: list[Fields]) -> list[Table]:
         """A table of each split, and the paper's figures."""
         labels = {name: each.label for name, each in METHODS.items()}
         splits = [s for s in ("published", "honest") if any(e["split"] == s for e in results)]
         return [*(result_table(results, split, labels) for split in splits), paper_table()]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
+    def figures(self, results: list[Fields]) -> dict[str, Figure]:
         """The three panels of the main text and the two of the appendix."""
         out = {"omniglot": main_figure(results)}
         if any(each["method"] == "mdre-one" for each in results):
             out["omniglot-encoders"] = appendix_figure(results)
         return out
 
-    def remarks(self, results: list[Found]) -> list[str]:
+    def remarks(self, results: list[Fields]) -> list[str]:
         """How near the truth each method came, and what differs from the paper."""
         labels = {name: each.label for name, each in METHODS.items()}
         return [*by_method(results, labels), *what_was_used(results, labels)]
 
 
-def _problem(cell: Found) -> SpatialMultiOmniglot:
+def _problem(cell: Fields) -> SpatialMultiOmniglot:
     from ..problems.omniglot import SpatialMultiOmniglot
 
     return SpatialMultiOmniglot.largest(_alphabets(cell["data"]), cell["d"])
@@ -158,7 +164,7 @@ def _alphabets(data: str) -> list[Alphabet]:
     return drawn_alphabets([12, 11, 10, 9], rng=5) if data == "strokes" else load_alphabets()
 
 
-def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
+def _train(cell: Fields, train: Any, validation: Any) -> tuple[Any, Fields]:
     """The fitted model, and what its training took."""
     from ..neural import require_torch
     from ..separable import PUBLISHED, OmniglotSource, SeparableRatio
@@ -202,7 +208,7 @@ def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
     }
 
 
-def _judge(model: Any, train: Any, test: Any, rng: np.random.Generator, *, quick: bool) -> Found:
+def _judge(model: Any, train: Any, test: Any, rng: np.random.Generator, *, quick: bool) -> Fields:
     """Mutual information of fresh pairs of the test's drawings, and the linear probe."""
     from ..separable import linear_probe
     from ..separable.estimator import mean_estimate

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cli.terminal import printable
-from .record import Found, key
+from .record import Fields, key
 
 if TYPE_CHECKING:
     from .runner import Experiment
 
 _NUMBER = re.compile(r"[-+−±<>≈]?\s?\d.*|[-–—]?|failed")
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "axes.edgecolor": "#888888",
     "axes.labelcolor": "#333333",
     "axes.spines.right": False,
@@ -100,11 +100,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def as_text(table: Table) -> str:
     """A table in characters of one width."""
-    heads = [[line for line in head.split("\n")] for head in table.columns]
-    widths = [
-        max(len(cell) for cell in (*heads[c], *(row[c] for row in table.rows)))
-        for c in range(len(heads))
-    ]
+    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         parts = (
@@ -118,13 +114,12 @@ def as_text(table: Table) -> str:
     return "\n".join(lines) + "".join(f"\n\n{note}" for note in table.notes)
 
 
-def save_figures(experiment: Experiment, results: list[Found], folder: Path) -> list[Path]:
+def save_figures(experiment: Experiment, results: list[Fields], folder: Path) -> list[Path]:
     """Write every figure twice, for pages and for whatever shows no SVG; no date is in them."""
     import matplotlib as mpl
 
     files: list[Path] = []
-    style: Any = STYLE
-    with mpl.rc_context(style):
+    with mpl.rc_context(STYLE):
         for name, figure in experiment.figures(results).items():
             files += [folder / f"{name}.svg", folder / f"{name}.png"]
             figure.savefig(files[-2], dpi=200, metadata={"Date": None})
@@ -132,7 +127,7 @@ def save_figures(experiment: Experiment, results: list[Found], folder: Path) -> 
     return files
 
 
-def in_words(cell: Found) -> str:
+def in_words(cell: Fields) -> str:
     """A cell in one line.
 
     Examples
@@ -164,11 +159,11 @@ class Report:
     is none, the mean of all.
     """
 
-    def __init__(self, cells: list[Found], done: list[tuple[Found, float]], jobs: int) -> None:
+    def __init__(self, cells: list[Fields], done: list[tuple[Fields, float]], jobs: int) -> None:
         self.total, self.jobs = len(cells), jobs
         self.taken: dict[str, list[float]] = defaultdict(list)
         self.left = {key(cell): cell for cell in cells}
-        self.running: dict[str, tuple[Found, float]] = {}
+        self.running: dict[str, tuple[Fields, float]] = {}
         for cell, seconds in done:
             self._count(cell, seconds)
 
@@ -177,19 +172,19 @@ class Report:
         """Number of cells that are done."""
         return self.total - len(self.left)
 
-    def begun(self, cell: Found) -> None:
+    def begun(self, cell: Fields) -> None:
         """A process has begun this cell."""
         self.running[key(cell)] = (cell, time.perf_counter())
         self.show()
 
-    def done(self, cell: Found, found: Found) -> None:
+    def done(self, cell: Fields, found: Fields) -> None:
         """A cell is done, with an error or not."""
         _, begin = self.running.pop(key(cell))
         self._count(cell, found.get("seconds", time.perf_counter() - begin))
         self.tell(cell, found)
         self.show()
 
-    def _count(self, cell: Found, seconds: float) -> None:
+    def _count(self, cell: Fields, seconds: float) -> None:
         self.left.pop(key(cell), None)
         self.taken[_without_seed(cell)].append(seconds)
 
@@ -211,21 +206,21 @@ class Report:
         seconds = self.seconds_left()
         return "" if seconds is None or not self.left else f"about {duration(seconds)} left"
 
-    def tell(self, cell: Found, found: Found) -> None:
+    def tell(self, cell: Fields, found: Fields) -> None:
         """A cell is done."""
 
     def show(self) -> None:
         """Something has changed."""
 
 
-def _without_seed(cell: Found) -> str:
+def _without_seed(cell: Fields) -> str:
     return key({k: v for k, v in cell.items() if k != "seed"})
 
 
 class _Lines(Report):
     """A line on stderr for every cell, where there is no terminal."""
 
-    def tell(self, cell: Found, found: Found) -> None:
+    def tell(self, cell: Fields, found: Fields) -> None:
         what = found.get("error") or f"{found['seconds']:.1f} s"
         left = self.time_left()
         line = f"[{self.finished}/{self.total}] {in_words(cell)}: {printable(what)}"
@@ -239,7 +234,7 @@ class _Bar(Report):
         self.bar, self.task = bar, task
         self.show()
 
-    def tell(self, cell: Found, found: Found) -> None:
+    def tell(self, cell: Fields, found: Fields) -> None:
         if "error" in found:
             self.bar.console.print(
                 f"{in_words(cell)}: {printable(found['error'])}", markup=False, highlight=False
@@ -256,7 +251,7 @@ class _Bar(Report):
 
 @contextmanager
 def reporting(
-    name: str, cells: list[Found], done: list[tuple[Found, float]], jobs: int, *, wanted: bool
+    name: str, cells: list[Fields], done: list[tuple[Fields, float]], jobs: int, *, wanted: bool
 ) -> Iterator[Report]:
     """Tell on stderr what is running: a bar on a terminal, else lines, or nothing."""
     if not wanted:

@@ -28,26 +28,9 @@ class MDREByAdam(RatioEstimator):
     b = 0, the same for every class. The objective is not convex in W and nothing is
     waited for: after ``steps`` steps training ends, as the paper's did.
 
-    Parameters
-    ----------
-    auxiliaries : auxiliary or list
-        As in :class:`isthmus.MDRE`; mixed rows are made anew for every batch.
-    steps : int, default 2000
-        Number of steps.
-    batch_size : int, default 100
-        Rows of each class in a batch.
-    lr : float, default 0.01
-        Learning rate, which falls to zero along half a cosine.
-    random_state : int or None
-        Seeds the batches.
-
-    Attributes
-    ----------
-    W_ : ndarray of shape (K + 2, d, d)
-    centre_ : ndarray of shape (K + 2, d)
-    offset_ : ndarray of shape (K + 2,)
-    held_out_ : float
-        Mean log-probability of the true class of a tenth of the rows, kept from training.
+    Mixed rows are made anew for every batch of ``batch_size`` rows of each class, and the rate
+    ``lr`` falls to zero along half a cosine. ``held_out_`` is the mean log-probability of the
+    true class of a tenth of the rows, kept from training.
 
     Examples
     --------
@@ -103,14 +86,11 @@ class MDREByAdam(RatioEstimator):
                 one -= rate * ahead / scale
         self.W_, self.centre_, self.offset_ = (one.astype(np.float64) for one in parameters)
         parts = [_Rows(held[0]), _Rows(held[1]), *self._auxiliaries(held, d)]
-        self.held_out_ = float(
-            np.mean(
-                [
-                    log_softmax(self._critics(part.sample(1000, rng)), axis=1)[:, c].mean()
-                    for c, part in enumerate(parts)
-                ]
-            )
-        )
+        log_proba = [
+            log_softmax(self._critics(part.sample(1000, rng)), axis=1)[:, c].mean()
+            for c, part in enumerate(parts)
+        ]
+        self.held_out_ = float(np.mean(log_proba))
 
     def _auxiliaries(self, rows: list[Array], d: int) -> list[Any]:
         made = resolve_auxiliaries(self.auxiliaries, d)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,9 +17,6 @@ from .results import averaged, few, few_by_class, mean, number, rms, select
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEM = "appendix-f"
 _PENALTIES = (1.0, 1e-2, 1e-4)
@@ -82,7 +79,6 @@ class AppendixF(Experiment):
         return found
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """m/q where it exists and where it does not; p/q."""
         rows, of_m = [], ("rms_m_q", "hole_mean", "hole_largest")
         of_p = ("kl", "rms_p", "rms_q")
         for l2 in _PENALTIES:
@@ -104,8 +100,7 @@ class AppendixF(Experiment):
         )
         return [Table("log m/q and log p/q by penalty", columns, rows, [note])]
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """Setup, dM/dQ, its growth with a falling penalty, and log p/q."""
+    def figures(self, results: list[Fields]) -> draw.Figures:
         first = {each["l2"]: each for each in select(results, seed=0)}
         penalties = [l2 for l2 in _PENALTIES if l2 in first]
         if not penalties:
@@ -125,7 +120,6 @@ class AppendixF(Experiment):
         return {"appendix-f": figure}
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """What blows up, and what does not."""
         low, high = min(_PENALTIES), max(_PENALTIES)
         weak = select(results, l2=low)
         tre, mdre = (
@@ -151,13 +145,8 @@ def _fits(samples: Samples, cell: Fields) -> dict[str, Any]:
     seed, auxiliaries = cell["seed"], samples.problem.auxiliaries
     if cell["l2"] == "auto":
         return {"default": (None, MDRE(random_state=seed).fit(*samples.stacked).log_ratio)}
-    settings = {
-        "critic": Sum([Quadratic(), Splines(_SPLINES)]),
-        "anchor": None,
-        "maps": None,
-        "l2": cell["l2"],
-        "random_state": seed,
-    }
+    settings: Fields = {"anchor": None, "maps": None, "l2": cell["l2"], "random_state": seed}
+    settings["critic"] = Sum([Quadratic(), Splines(_SPLINES)])
     with warnings.catch_warnings():
         # Where a ratio is infinite the optimum is far away, and nearly flat.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -177,28 +166,21 @@ def _log_m_q(problem: Any, m: Any, x: np.ndarray) -> np.ndarray:
 def _beyond(axes: Any, text: str) -> None:
     """Shade where q has no support and m has."""
     axes.axvspan(-_HOLE, _HOLE, color=draw.PALE, linewidth=0, zorder=0)
-    axes.annotate(
-        text,
-        (0, 0.92),
-        xycoords=axes.get_xaxis_transform(),
-        ha="center",
-        fontsize=8.5,
-        color="#666666",
-    )
+    top = axes.get_xaxis_transform()
+    axes.annotate(text, (0, 0.92), xycoords=top, ha="center", fontsize=8.5, color="#666666")
 
 
 def _ratio_panel(axes: Any, first: dict[Any, Fields], penalties: list[float]) -> None:
     _beyond(axes, "beyond q: truth is +∞")
     for l2 in penalties:
-        each = first[l2]
-        axes.plot(each["x"], each["tre"]["m_q"], color=_SHADES[l2], linewidth=1.8)
+        axes.plot(first[l2]["x"], first[l2]["tre"]["m_q"], color=_SHADES[l2], linewidth=1.8)
     base = first[penalties[0]]
-    axes.plot(base["x"], _numbers(base["true_m_q"]), color=draw.TRUTH, linewidth=6, zorder=1)
+    truth = np.array(base["true_m_q"], dtype=float)
+    axes.plot(base["x"], truth, color=draw.TRUTH, linewidth=6, zorder=1)
     told = [("penalty", draw.INK), *((f"{l2:g}", _SHADES[l2]) for l2 in penalties)]
     draw.heading(axes, "(b) TRE's log m/q", told)
     top = max(max(first[l2]["tre"]["m_q"]) for l2 in penalties)
-    axes.set_ylim(-0.08 * top, 1.2 * top)
-    axes.set_ylabel("nats")
+    axes.set(ylim=(-0.08 * top, 1.2 * top), ylabel="nats")
 
 
 def _growth_panel(axes: Any, results: list[Fields], penalties: list[float]) -> None:
@@ -207,32 +189,25 @@ def _growth_panel(axes: Any, results: list[Fields], penalties: list[float]) -> N
         for key, marker in (("hole_mean", "o"), ("hole_largest", "^")):
             values = [mean(select(results, l2=l2), method, key) for l2 in penalties]
             axes.plot(penalties, values, marker + "-", color=color, markersize=5, linewidth=1.2)
-    axes.set_xscale("log")
+    axes.set(xscale="log", xlabel="penalty l2, falling", ylabel="nats")
     axes.minorticks_off()
     axes.invert_xaxis()
-    axes.set_xlabel("penalty l2, falling")
-    axes.set_ylabel("nats")
     axes.set_ylim(bottom=0)
     told = [("mean ●", draw.INK), ("largest ▲", draw.INK)]
     draw.heading(axes, "(c) log m/q on rows of m beyond q", told)
 
 
 def _p_q_panel(axes: Any, each: Fields) -> None:
-    truth = _numbers(each["true_p_q"])
+    # What was not finite has become None in the record.
+    truth = np.array(each["true_p_q"], dtype=float)
     _beyond(axes, "neither p nor q")
     axes.plot(each["x"], truth, color=draw.TRUTH, linewidth=6)
     for method in ("tre", "paper"):
-        values = _numbers(each[method]["p_q"])
+        values = np.array(each[method]["p_q"], dtype=float)
         # Outside both supports there is no ratio to estimate.
         values[np.asarray(each["density"]["q"]) == 0] = np.nan
         draw.line(axes, each["x"], values, method, linewidth=1.8)
-    axes.set_ylim(-10, 3)
+    axes.set(ylim=(-10, 3), ylabel="nats")
     kls = {m: f"{each[m]['kl']:.2f}" for m in ("tre", "paper")}
     told = draw.in_colors(kls, f"KL, true {pair(_PROBLEM).kl:.2f}:")
     draw.heading(axes, f"(d) log p/q within q, penalty {each['l2']:g}", told)
-    axes.set_ylabel("nats")
-
-
-def _numbers(values: list[float | None]) -> np.ndarray:
-    """Values of a record: what was not finite has become None."""
-    return np.array(values, dtype=float)

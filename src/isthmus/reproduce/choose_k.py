@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,9 +18,6 @@ from .results import distinct, number, rms, select
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEMS = ("table2/40", "table2/40-shifted")
 _FORMS = ("sqrt", "linear")
@@ -83,7 +80,6 @@ class ChooseK(Experiment):
         }
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """A table for each problem: the grid, the verdicts and, apart, the truth."""
         out = []
         for name in distinct(results, "problem"):
             mine = select(results, problem=name)
@@ -113,8 +109,7 @@ class ChooseK(Experiment):
             out.append(Table(title, columns, rows, [note]))
         return out
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """Accuracies and KL against K: a row of panels for each problem and form."""
+    def figures(self, results: list[Fields]) -> draw.Figures:
         kinds = _kinds(results)
         figure, axes = draw.panels(len(kinds), 2, height=2.35)
         entries = {f"accuracy of {on}": draw.dots(draw.class_color(on)) for on in ("p", "q", "m")}
@@ -134,7 +129,6 @@ class ChooseK(Experiment):
         return {"choose-k": figure}
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """What the rule chose, and how near the truth that came."""
         out = []
         for name, form in _kinds(results):
             mine, truth = select(results, problem=name, form=form), pair(name).kl
@@ -148,17 +142,18 @@ class ChooseK(Experiment):
                 f"{short(name)}, {form} mixing: {told}; the truth is {truth:.1f}, and the nearest "
                 f"of the grid is {mine[nearest]['kl']:.1f} at K = {mine[nearest]['K']}."
             )
-        missed = {
-            "with a class above the band": [e for e in results if "above" in e["verdict"]],
-            "with all classes within it": select(results, verdict="within"),
-            "with classes below it and none above": [
-                e for e in results if e["verdict"].startswith("below")
-            ],
+        missed: dict[str, list[float]] = {
+            "with a class above the band": [],
+            "with all classes within it": [],
+            "with classes below it and none above": [],
         }
+        above, within, below = missed.values()
+        for each in results:
+            where = above if "above" in each["verdict"] else below
+            where = within if each["verdict"] == "within" else where
+            where.append(abs(each["kl"] / pair(each["problem"]).kl - 1))
         shares = [
-            f"{100 * float(np.mean([_missed(each) for each in those])):.0f} % {words}"
-            for words, those in missed.items()
-            if those
+            f"{100 * np.mean(those):.0f} % {words}" for words, those in missed.items() if those
         ]
         return [*out, f"The KL misses the truth by {', '.join(shares)}, on average over the fits."]
 
@@ -200,18 +195,12 @@ def verdict(accuracy: dict[str, float]) -> str:
 
 def choice(results: list[Fields], form: str) -> int | None:
     """The smallest K of a form with all classes within the band, or None."""
-    fine = [e["K"] for e in results if e["form"] == form and e["verdict"] == "within"]
-    return min(fine, default=None)
+    return min((e["K"] for e in select(results, form=form, verdict="within")), default=None)
 
 
 def _kinds(results: list[Fields]) -> list[tuple[str, str]]:
     """Problems and forms of mixing, in the order of the results."""
     return list(dict.fromkeys((each["problem"], each["form"]) for each in results))
-
-
-def _missed(each: Fields) -> float:
-    """Distance of the KL from the truth, as a share of it."""
-    return float(abs(each["kl"] / pair(each["problem"]).kl - 1))
 
 
 def _accuracy_panel(axes: Any, results: list[Fields]) -> None:
@@ -220,16 +209,8 @@ def _accuracy_panel(axes: Any, results: list[Fields]) -> None:
         for name, share in each["accuracy"].items():
             kind = name if name in ("p", "q") else "m"
             size, layer = (3.5, 2) if kind == "m" else (5, 3)
-            axes.plot(
-                each["K"],
-                share,
-                "o",
-                color=draw.class_color(kind),
-                markersize=size,
-                markeredgewidth=0,
-                alpha=0.85,
-                zorder=layer,
-            )
+            style = {"markersize": size, "markeredgewidth": 0, "alpha": 0.85, "zorder": layer}
+            axes.plot(each["K"], share, "o", color=draw.class_color(kind), **style)
     axes.set_ylabel("accuracy")
 
 

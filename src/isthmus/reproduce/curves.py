@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from .results import averaged, distinct, few, mean, number, rms, select
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _NEAR = ("table1/row1", "table1/row2")
 _FAR = "table1/row3"
@@ -74,7 +71,6 @@ class Curves(Experiment):
         }
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """Errors over the intervals, and KLs."""
         problems = distinct(results, "problem")
         intervals = [("rms", name, _SPANS[name]) for name in problems]
         if _FAR in problems:
@@ -97,8 +93,7 @@ class Curves(Experiment):
             Table("KL(p‖q)", ["nats", *map(short, problems)], kls),
         ]
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """The paper's methods, the others, and the pair that is furthest apart."""
+    def figures(self, results: list[Fields]) -> draw.Figures:
         out = {}
         near = [name for name in _NEAR if select(results, problem=name)]
         for name, methods in (("curves", _PAPERS), ("curves-others", _OTHERS)):
@@ -111,7 +106,6 @@ class Curves(Experiment):
         return out
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """The best over the intervals, and why it is."""
         out = []
         for name in distinct(results, "problem"):
             mine = select(results, problem=name)
@@ -180,7 +174,7 @@ def _mark_samples(axes: Any, problem: str) -> None:
         )
 
 
-def _near_figure(results: list[Fields], problems: list[str], methods: list[str]) -> Figure:
+def _near_figure(results: list[Fields], problems: list[str], methods: list[str]) -> draw.Figure:
     figure, axes = draw.panels(len(problems), 2, height=2.6)
     draw.method_legend(figure, methods)
     for (left, right), problem in zip(axes, problems, strict=True):
@@ -201,7 +195,7 @@ def _near_figure(results: list[Fields], problems: list[str], methods: list[str])
     return figure
 
 
-def _far_figure(results: list[Fields], methods: list[str]) -> Figure:
+def _far_figure(results: list[Fields], methods: list[str]) -> draw.Figure:
     figure, axes = draw.panels(1, 2, height=3.2)
     draw.method_legend(figure, methods)
     reaches = (_IN_DOMAIN, _in_words(_FAR)), (_SPANS[_FAR], "Expanded domain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,9 +18,6 @@ from .results import averaged, distinct, few_by_class, number, rms, select
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOW, HIGH = 0.5, 0.95
 """The paper's band for the accuracy of every class."""
@@ -100,7 +97,6 @@ class Diagnostics(Experiment):
         return found
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """The end of training and the default, then the whole path of the first seed."""
         out = []
         for name in distinct(results, "problem"):
             mine = select(results, problem=name)
@@ -118,13 +114,11 @@ class Diagnostics(Experiment):
             out += [Table(title, head, rows), _path_table(name, mine[0])]
         return out
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """Six panels for each problem."""
+    def figures(self, results: list[Fields]) -> draw.Figures:
         first = select(results, seed=0)
         return {f"diagnostics-{short(each['problem'])}": _figure(each) for each in first}
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """What the panels say together."""
         out = []
         for each in select(results, seed=0):
             path, kl = each["path"], pair(each["problem"]).kl
@@ -207,7 +201,7 @@ def _path_table(name: str, first: Fields) -> Table:
     return Table(f"{short(name)}: along training, seed {first['seed']}", columns, rows)
 
 
-def _figure(each: Fields) -> Figure:
+def _figure(each: Fields) -> draw.Figure:
     figure, axes = draw.panels(3, 2, height=2.5)
     path, classes = each["path"], list(each["truth"])
     count = len(classes) - 2

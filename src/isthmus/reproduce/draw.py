@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .results import Numbers, compact
 
 if TYPE_CHECKING:
+    import matplotlib.figure
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+# Names for annotations: matplotlib is loaded when something is drawn.
+Figure: TypeAlias = "matplotlib.figure.Figure"
+Figures: TypeAlias = "dict[str, matplotlib.figure.Figure]"
 WIDTH = 6.8
 """Inches: the text of a page; at the width of a telephone letters are still 5 points high."""
 
@@ -79,23 +82,15 @@ def class_color(name: str, count: int = 1) -> str:
 
 
 def subscript(name: str) -> str:
-    """Name of a class as it stands in a figure.
-
-    Examples
-    --------
-    >>> subscript("m2"), subscript("p")
-    ('m₂', 'p')
-    """
+    """Name of a class as it stands in a figure: "m₂" for "m2"."""
     return name[0] + "".join(chr(ord("₀") + int(digit)) for digit in name[1:])
 
 
-def panels(
-    rows: int, columns: int, *, height: float = 2.3, width: float = WIDTH, **options: Any
-) -> tuple[Figure, Any]:
+def panels(rows: int, columns: int, *, height: float, **options: Any) -> tuple[Figure, Any]:
     """A figure and its grid of panels, shape (rows, columns), each ``height`` inches high."""
-    from matplotlib.figure import Figure
+    from matplotlib import figure as mpl
 
-    figure = Figure(figsize=(width, height * rows), layout="constrained")
+    figure = mpl.Figure(figsize=(WIDTH, height * rows), layout="constrained")
     engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(rows, columns, squeeze=False, **options)
@@ -116,17 +111,10 @@ def heading(axes: Axes, title: str, numbers: Iterable[tuple[str, str]] = ()) -> 
         parts: list[Any] = [
             TextArea(text, textprops={"color": color, "fontsize": 8.5}) for text, color in numbers
         ]
-        axes.add_artist(
-            AnchoredOffsetbox(
-                "lower left",
-                child=HPacker(children=parts, pad=0, sep=7),
-                pad=0.0,
-                borderpad=0.0,
-                frameon=False,
-                bbox_to_anchor=(0.0, 1.02),
-                bbox_transform=axes.transAxes,
-            )
-        )
+        box: dict[str, Any] = {"pad": 0.0, "borderpad": 0.0, "frameon": False}
+        box |= {"bbox_to_anchor": (0.0, 1.02), "bbox_transform": axes.transAxes}
+        child = HPacker(children=parts, pad=0, sep=7)
+        axes.add_artist(AnchoredOffsetbox("lower left", child=child, **box))
 
 
 def error_heading(axes: Axes, title: str, errors: Mapping[str, float]) -> None:
@@ -136,15 +124,15 @@ def error_heading(axes: Axes, title: str, errors: Mapping[str, float]) -> None:
 
 def above(axes: Axes, text: str) -> None:
     """The head of a column of panels, above the title of the first."""
-    axes.annotate(
-        text,
-        (0.0, 1.0),
-        xycoords="axes fraction",
-        xytext=(0, 33),
-        textcoords="offset points",
-        weight="bold",
-        fontsize=9.5,
-    )
+    bold = {"weight": "bold", "fontsize": 9.5}
+    annotate(axes, text, (0.0, 1.0), (0, 33), xycoords="axes fraction", **bold)
+
+
+def annotate(
+    axes: Axes, text: str, at: tuple[float, float], points: tuple[float, float], **options: Any
+) -> None:
+    """A text that stands some points off a place."""
+    axes.annotate(text, at, xytext=points, textcoords="offset points", **options)
 
 
 def legend(figure: Figure, entries: Mapping[str, Any], *, columns: int = 3) -> None:
@@ -201,40 +189,25 @@ def densities(
     grid, highest = np.asarray(x, dtype=float), 0.0
     for name, values in curves.items():
         height = np.asarray(values, dtype=float)
-        top = float(height.max())
-        height = height if peak is None else peak * height / top
+        height = height if peak is None else peak * height / float(height.max())
         highest = max(highest, float(height.max()))
         color = class_color(name, count)
         axes.fill_between(grid, height, color=color, alpha=0.18, linewidth=0)
         axes.plot(grid, height, color=color, linewidth=1)
-        axes.annotate(
-            subscript(name) if count > 1 or name in ("p", "q") else "m",
-            (float(grid[int(height.argmax())]), float(height.max())),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha="center",
-            color=color,
-            weight="bold",
-            fontsize=9.5,
-        )
+        label = subscript(name) if count > 1 or name in ("p", "q") else "m"
+        peak_at = float(grid[int(height.argmax())]), float(height.max())
+        style: dict[str, Any] = {"ha": "center", "weight": "bold", "fontsize": 9.5}
+        annotate(axes, label, peak_at, (0, 2), color=color, **style)
     axes.set_ylim(0, 1.2 * highest)
 
 
 def truth_and_estimates(
-    axes: Axes, x: Numbers, truth: Numbers, estimates: Mapping[str, Numbers], *, size: float = 9
+    axes: Axes, x: Numbers, truth: Numbers, estimates: Mapping[str, Numbers]
 ) -> None:
     """Log-ratios at the rows of one sample: the true ones grey, a dot for each estimate."""
     at = np.asarray(x, dtype=float)
     order = at.argsort()
     axes.plot(at[order], np.asarray(truth, dtype=float)[order], color=TRUTH, linewidth=6, zorder=1)
     for layer, (method, values) in enumerate(estimates.items()):
-        axes.plot(
-            at,
-            np.asarray(values, dtype=float),
-            "o",
-            color=look(method).color,
-            markersize=size**0.5,
-            markeredgewidth=0,
-            alpha=0.8,
-            zorder=2 + layer,
-        )
+        style: Any = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.8, "zorder": 2 + layer}
+        axes.plot(at, np.asarray(values, dtype=float), "o", color=look(method).color, **style)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from .results import averaged, few, few_by_class, mean, number, rms
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEM = "running-example"
 _METHODS = ("bdre", "paper", "default")
@@ -68,7 +65,6 @@ class Figure1(Experiment):
         return found
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """KL and errors of the log-ratio, by method."""
         rows = [["truth", number(pair(_PROBLEM).kl), "", "", ""]]
         for method in _METHODS:
             errors = (averaged(results, "rms", method, w) for w in ("p", "q", "line"))
@@ -82,11 +78,7 @@ class Figure1(Experiment):
         title = f"{size:,} rows of each sample, {seeds} seed{'s' if seeds > 1 else ''}"
         return [Table(title, columns, rows, [note])]
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """The four panels."""
-        first = next((each for each in results if each["seed"] == 0), None)
-        if first is None:
-            return {}
+    def figure(self, first: Fields) -> draw.Figure:
         figure, axes = draw.panels(2, 2, height=2.5, sharex=True)
         draw.method_legend(figure, _METHODS, truth="true log-ratio", columns=2)
         probability = [("P(class | x); densities to one height", draw.INK)]
@@ -102,10 +94,9 @@ class Figure1(Experiment):
             draw.heading(right, second_title, draw.in_colors(kls, f"KL, true {truth:.1f}:"))
         for panel in axes[1]:
             panel.set_xlabel("x")
-        return {"figure-1": figure}
+        return figure
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """What the penalty does to BDRE, and where MDRE's error lies."""
         kl = {m: mean(results, "kl", m) for m in _METHODS}
         return [
             f"BDRE's KL, {kl['bdre']:.1f} of {pair(_PROBLEM).kl:.1f}, is that of its penalty: the "

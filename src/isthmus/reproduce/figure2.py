@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -20,9 +20,6 @@ from .results import averaged, few, few_by_class, mean, number, rms
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PROBLEM = "running-example"
 CLASSES = ("p", "m1", "m2", "m3", "q")
@@ -82,7 +79,6 @@ class Figure2(Experiment):
         return found
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """Errors of the bridges on every class, and of the sum."""
         where = [f"on {draw.subscript(name)}" for name in CLASSES]
         rows, sums = [], []
         for method in _METHODS:
@@ -103,11 +99,7 @@ class Figure2(Experiment):
             Table(truth, ["method", "KL(p‖q)", *where], sums),
         ]
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """Columns: bridges at home, bridges on p and q, their sum."""
-        first = next((each for each in results if each["seed"] == 0), None)
-        if first is None:
-            return {}
+    def figure(self, first: Fields) -> draw.Figure:
         figure, axes = draw.panels(5, 3, height=1.85)
         draw.method_legend(figure, _METHODS, dotted=True)
         density = first["density"]
@@ -136,10 +128,9 @@ class Figure2(Experiment):
             panel.set_xlabel("x", fontsize=9)
         for panel in axes[1:, 0]:
             panel.set_ylabel("nats", fontsize=9)
-        return {"figure-2": figure}
+        return figure
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """How much of the paper's distribution shift is left in a converged TRE."""
         home, away, total = {}, {}, {}
         for m in _METHODS:
             bridge = [each["rms_bridge"][m] for each in results]

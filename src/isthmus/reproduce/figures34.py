@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from .results import averaged, few, few_by_class, mean, number, rms
 from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEM = "running-example"
 _FRESH, _DOTS, _POINTS = 10_000, 60, 241
@@ -67,7 +64,6 @@ class _OnEveryClass(Experiment):
         return found
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """KL and error on every class, by method."""
         rows = [["truth", number(pair(_PROBLEM).kl), *[""] * len(self.classes)]]
         for method in results[0]["rms"]:
             errors = (averaged(results, "rms", method, on) for on in self.classes)
@@ -76,11 +72,7 @@ class _OnEveryClass(Experiment):
         title = f"KL and RMSE of log p/q from {results[0]['rows']:,} rows of each class"
         return [Table(title, columns, rows, [self.note])]
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """Densities, then a panel for the samples of each class."""
-        first = next((each for each in results if each["seed"] == 0), None)
-        if first is None:
-            return {}
+    def figure(self, first: Fields) -> draw.Figure:
         figure, axes = draw.panels(-(-(len(self.classes) + 1) // 2), 2, height=2.25)
         draw.method_legend(figure, self.drawn, dotted=True, columns=2)
         draw.densities(axes.flat[0], first["x"], first["density"])
@@ -97,7 +89,7 @@ class _OnEveryClass(Experiment):
             panel.remove()
         for panel in axes[-1]:
             panel.set_xlabel("x")
-        return {self.name: figure}
+        return figure
 
     def label(self, name: str) -> str:
         """Name of a class as it stands in tables and figures."""
@@ -144,7 +136,6 @@ class Figure3(_OnEveryClass):
         }
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """Where the paper's settings err."""
         error = self.mean_errors(results)
         return [
             f"With the paper's settings the error is {error['paper']['p']:.1f} nats on p, "
@@ -189,7 +180,6 @@ class Figure4(_OnEveryClass):
         }
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        """MDRE against TRE on equal terms."""
         error = {m: rms(list(e.values())) for m, e in self.mean_errors(results).items()}
         times = error["paper"] / error["tre"]
         verdict = (

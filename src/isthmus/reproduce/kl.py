@@ -82,7 +82,6 @@ class KLTable(Experiment):
         return measure(cell)
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """KLs, errors of the log-ratio, and what it took."""
         main = kl_table(self.caption, results, self.differences(results), self.methods)
         return [main, *self.further_tables(results)]
 

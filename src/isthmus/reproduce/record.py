@@ -32,13 +32,7 @@ _IMPORT = re.compile(r"^\s*from \.(?:(\w+) import| import (.+)$)", re.MULTILINE)
 
 
 def key(cell: Fields) -> str:
-    """What identifies a cell.
-
-    Examples
-    --------
-    >>> key({"seed": 0, "method": "bdre"}) == key({"method": "bdre", "seed": 0})
-    True
-    """
+    """What identifies a cell, whatever the order of its fields."""
     return json.dumps(cell, sort_keys=True)
 
 
@@ -75,13 +69,9 @@ def lines_of(path: Path) -> list[Fields]:
     """Lines of a JSON-lines file, without those that are empty or were cut short."""
     found = []
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-        try:
-            each = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if isinstance(each, dict):
-            found.append(each)
-    return found
+        with suppress(json.JSONDecodeError):
+            found.append(json.loads(line))
+    return [each for each in found if isinstance(each, dict)]
 
 
 def append(path: Path, line: Fields) -> None:

@@ -52,24 +52,12 @@ def averaged(results: list[Fields], *path: Any) -> str:
 
 
 def number(value: float) -> str:
-    """A number of nats with two digits after the point, or a few where it is enormous.
-
-    Examples
-    --------
-    >>> number(203.317), number(-0.0812), number(42535.07)
-    ('203.32', '-0.08', '4.3e+04')
-    """
+    """A number of nats with two digits after the point, or a few where it is enormous."""
     return f"{value:.2f}" if abs(value) < 1e4 else f"{value:.1e}"
 
 
 def compact(value: float) -> str:
-    """A number of nats in few letters.
-
-    Examples
-    --------
-    >>> compact(0.0412), compact(3.14), compact(183.2), compact(4.2e6)
-    ('0.04', '3.1', '183', '4e+06')
-    """
+    """A number of nats in few letters: 0.04, 3.1, 183 or 4e+06."""
     if abs(value) < 0.995:
         return f"{value:.2f}"
     if abs(value) < 9.95:
@@ -93,26 +81,14 @@ def mean_and_spread(numbers: Sequence[float]) -> str:
 
 
 def rms(numbers: Numbers) -> float:
-    """Root mean square of the numbers that are finite.
-
-    Examples
-    --------
-    >>> rms([3.0, 4.0, float("inf")]) == 12.5**0.5
-    True
-    """
+    """Root mean square of the numbers that are finite."""
     finite = np.asarray(numbers, dtype=float)
     finite = finite[np.isfinite(finite)]
     return float(np.sqrt(np.mean(finite**2))) if len(finite) else float("nan")
 
 
 def few(numbers: Numbers, digits: int = 5) -> list[Any]:
-    """Numbers with few digits, for a record that only has to be drawn.
-
-    Examples
-    --------
-    >>> few([1.23456789, -1e-9])
-    [1.2346, -1e-09]
-    """
+    """Numbers with few digits, for a record that only has to be drawn."""
     return [float(f"{float(value):.{digits}g}") for value in numbers]
 
 

@@ -12,34 +12,19 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from . import record, show
+from .draw import Figure, Figures
 from .pool import run_cells
 from .record import Fields
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Difference", "Experiment", "Outcome", "Stopped", "Table", "run_experiment"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A number of ours that is not the paper's.
-
-    Attributes
-    ----------
-    where : str
-        Row and column, in words.
-    ours, paper : float
-        The two numbers.
-    errors : float
-        Their distance in standard errors.
-    why : str
-        The reason, as a sentence; empty if it is not known.
-    """
+    """A number of ours that is not the paper's: their distance in standard errors, and why."""
 
     where: str
     ours: float
@@ -78,14 +63,8 @@ class Experiment:
     def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Units of work: small dictionaries that JSON can hold, each different.
 
-        By default there is one for each seed.
-
-        Parameters
-        ----------
-        quick : bool
-            Whether the whole should take less than a minute on two cores.
-        seeds : int
-            Number of seeds; cells that have one call it "seed".
+        By default there is one for each "seed". A quick run should take less than a minute
+        on two cores.
         """
         return [{"rows": self.sizes[not quick], "seed": seed} for seed in range(seeds)]
 
@@ -101,9 +80,15 @@ class Experiment:
         """Tables of the results, each the cell, its numbers and its ``seconds``."""
         return []
 
-    def figures(self, results: list[Fields]) -> dict[str, Figure]:
-        """Figures by name, made without pyplot: ``Figure(layout="constrained")``."""
-        return {}
+    def figures(self, results: list[Fields]) -> Figures:
+        """Figures by name, made without pyplot; by default that of the first seed."""
+        first = next((each for each in results if each.get("seed") == 0), None)
+        figure = None if first is None else self.figure(first)
+        return {} if figure is None else {self.name: figure}
+
+    def figure(self, first: Fields) -> Figure | None:
+        """The only figure, made of the numbers of the first seed."""
+        return None
 
     def differences(self, results: list[Fields]) -> list[Difference]:
         """Numbers more than two standard errors from the paper's."""
@@ -116,19 +101,7 @@ class Experiment:
 
 @dataclass
 class Outcome:
-    """What a run ended with.
-
-    Attributes
-    ----------
-    experiment : Experiment
-    folder : Path
-        Where its files are.
-    record : dict
-        What ``record.json`` holds.
-    tables : list of Table
-    files : list of Path
-        Tables and figures that were written.
-    """
+    """What a run ended with: its tables, what ``record.json`` holds, and the files written."""
 
     experiment: Experiment
     folder: Path
@@ -178,10 +151,6 @@ def run_experiment(
         Use cells that were run with other code of the package.
     cells : list of dict, optional
         Some of the experiment's cells, in place of all.
-
-    Returns
-    -------
-    Outcome
 
     Raises
     ------

@@ -54,7 +54,6 @@ class Table1(KLTable):
         return largest + smaller
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """KLs at the largest size, by size, errors of the log-ratio, and what it took."""
         most = max(each["rows"] for each in results)
         main = [each for each in results if each["rows"] == most]
         title = f"KL(p‖q) from {most:,} rows of each sample"

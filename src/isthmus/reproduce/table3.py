@@ -60,7 +60,6 @@ class Table3(KLTable):
         return reason
 
     def tables(self, results: list[Fields]) -> list[Table]:
-        """KLs of the rows, of those as printed, errors of the log-ratio, and what it took."""
         differences = self.differences(results)
         printed = [each for each in results if each["problem"].endswith(_PRINTED)]
         main = [each for each in results if each not in printed]

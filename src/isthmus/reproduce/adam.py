@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from ..auxiliaries.automatic import fit_auxiliary, resolve_auxiliaries
-from ..data.sample import TwoSamples
+from ..data.holdout import split_rows
+from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
 from ..estimator import RatioEstimator
 from ..typing import Array
@@ -60,14 +61,10 @@ class MDREByAdam(RatioEstimator):
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         rng = seeds("adam")
-        kept, held = [], []
-        for rows in (samples.p.rows, samples.q.rows):
-            order, cut = rng.permutation(len(rows)), max(int(_HELD * len(rows)), 1)
-            held.append(rows[order[:cut]])
-            kept.append(rows[order[cut:]])
-        d = samples.n_columns
-        draws = [_Rows(kept[0]), _Rows(kept[1]), *self._auxiliaries(kept, d)]
-        classes = len(draws)
+        splits = [split_rows(len(one), rng, _HELD, len(one)) for one in samples]
+        both = list(zip(samples, splits, strict=True))
+        draws = self._classes(TwoSamples.both(one.take(split.train) for one, split in both))
+        classes, d = len(draws), samples.n_columns
         W = np.tile(np.eye(d, dtype=np.float32), (classes, 1, 1))
         parameters = [W, np.zeros((classes, d), np.float32), np.zeros(classes, np.float32)]
         moments = [(np.zeros_like(one), np.zeros_like(one)) for one in parameters]
@@ -85,16 +82,17 @@ class MDREByAdam(RatioEstimator):
                 scale = np.sqrt(second / (1 - _BETAS[1] ** step)) + _EPSILON
                 one -= rate * ahead / scale
         self.W_, self.centre_, self.offset_ = (one.astype(np.float64) for one in parameters)
-        parts = [_Rows(held[0]), _Rows(held[1]), *self._auxiliaries(held, d)]
+        held = self._classes(TwoSamples.both(one.take(split.held) for one, split in both))
         log_proba = [
             log_softmax(self._critics(part.sample(1000, rng)), axis=1)[:, c].mean()
-            for c, part in enumerate(parts)
+            for c, part in enumerate(held)
         ]
         self.held_out_ = float(np.mean(log_proba))
 
-    def _auxiliaries(self, rows: list[Array], d: int) -> list[Any]:
-        made = resolve_auxiliaries(self.auxiliaries, d)
-        return [fit_auxiliary(one, TwoSamples.of(rows[0], rows[1])) for one in made]
+    def _classes(self, samples: TwoSamples) -> list[Any]:
+        """What draws rows of p, q and the auxiliaries."""
+        made = resolve_auxiliaries(self.auxiliaries, samples.n_columns)
+        return [*map(_Rows, samples), *(fit_auxiliary(one, samples) for one in made)]
 
     def _critics(self, rows: Array) -> Array:
         spread = [(rows - m) @ W for W, m in zip(self.W_, self.centre_, strict=True)]
@@ -109,8 +107,8 @@ class MDREByAdam(RatioEstimator):
 class _Rows:
     """Rows of a sample, drawn with replacement."""
 
-    def __init__(self, rows: Array) -> None:
-        self.rows = rows
+    def __init__(self, sample: Sample) -> None:
+        self.rows = sample.rows
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         return np.asarray(self.rows[rng.integers(len(self.rows), size=n)])

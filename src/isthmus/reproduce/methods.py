@@ -23,22 +23,11 @@ FRESH_ROWS = 10_000
 
 @dataclass(frozen=True)
 class Method:
-    """A way to estimate log p/q.
+    """A way to estimate log p/q: what tables call it, and what it is in one line.
 
-    Attributes
-    ----------
-    label : str
-        What tables call it.
-    about : str
-        One line: which estimator, with which settings.
-    make : callable
-        ``make(problem, seed)`` gives an estimator that is not fitted, or None
-        where the method does not apply.
-    most : tuple of (int, int)
-        Most rows a side that it is given, from a number of columns on, so that
-        a whole table takes about half an hour.
-    needs : tuple of str
-        Packages that must be installed.
+    ``make(problem, seed)`` gives an estimator that is not fitted, or None where the method
+    does not apply. ``most`` has the most rows a side that it is given, from a number of columns
+    on, so that a whole table takes about half an hour; ``needs`` the packages that must be there.
     """
 
     label: str
@@ -184,19 +173,9 @@ def make(cell: Fields, problem: Any) -> Any:
 def measure(cell: Fields) -> Fields:
     """Fit one method to one draw of one problem, and judge it on fresh rows.
 
-    Parameters
-    ----------
-    cell : dict
-        "problem", "method", "rows" of each side, "seed", "fresh" rows of each side to
-        judge it on, and "steps" of a neural method, if not its default.
-
-    Returns
-    -------
-    dict
-        "kl", the mean log-ratio over fresh rows of p; "rms_p" and "rms_q", root mean
-        square errors of log p/q over fresh rows of p and q where it is finite;
-        "fit_seconds" of processor time. For "default" also the cross-fitted estimate
-        "compare" with "std_error", "low" and "high", and the checks that "warned".
+    "kl" is the mean log-ratio over fresh rows of p; "rms_p" and "rms_q" are root mean
+    square errors of log p/q over fresh rows of p and q where it is finite. For "default" there
+    is also the cross-fitted estimate "compare", and the checks that "warned".
     """
     samples = Samples.of(cell["problem"], cell)
     fresh = samples.fresh(cell["fresh"])

@@ -13,6 +13,7 @@ import warnings
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from joblib.externals.loky import ProcessPoolExecutor
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from .record import Fields, as_json
 
@@ -72,6 +72,7 @@ class _Worker:
 
     def __init__(self, output: Path) -> None:
         self.output = output
+        self.output.touch()
         self.pool: Any = None
 
     def submit(self, spec: str, cell: Fields) -> Future[Fields]:
@@ -86,7 +87,7 @@ class _Worker:
         """What a cell gave, or the error of its end."""
         try:
             return future.result()
-        except TerminatedWorkerError as error:
+        except BrokenProcessPool as error:
             self.end()
             code = re.search(r"\((-?\d+)\)", str(error))
             lines = self.output.read_text("utf-8", "replace").strip().splitlines()

@@ -109,13 +109,13 @@ class Elliptical(CheckedDistribution):
         """Minus the mean log-density."""
 
     @property
-    @abstractmethod
     def mean_log_precision(self) -> float:
         """E[log g]."""
+        return 0.0
 
-    @abstractmethod
     def log_laplace_precision(self, s: Array) -> Array:
         """Logarithm of E[exp(-s g)]."""
+        return -s
 
 
 class Gaussian(Elliptical):
@@ -141,16 +141,10 @@ class Gaussian(Elliptical):
     1.3836
     """
 
-    mean_log_precision = 0.0
-
     @property
     def entropy(self) -> float:
         """Minus the mean log-density."""
         return 0.5 * (self.dim * (1 + math.log(2 * math.pi)) + self.scatter.log_det)
-
-    def log_laplace_precision(self, s: Array) -> Array:
-        """Logarithm of E[exp(-s g)] for g = 1."""
-        return -s
 
     def nodes(self) -> tuple[Array, Array]:
         """Points and weights of the trapezoidal rule, which converges geometrically here."""

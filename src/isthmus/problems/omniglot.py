@@ -98,21 +98,9 @@ def load_alphabets(
 def drawn_alphabets(
     sizes: Sequence[int], *, drawings: int = 20, size: int = 28, rng: RandomState = 0
 ) -> list[Alphabet]:
-    """Alphabets that need no file: random strokes, drawn shakily.
+    """Alphabets of so many characters that need no file: random strokes, drawn shakily.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Characters of each alphabet.
-    drawings : int
-        Of each character.
-    size : int
-        Side of the images in pixels.
-    rng : int, Generator, RandomState or None
-
-    Returns
-    -------
-    list of Alphabet
+    Every character has ``drawings`` images of ``size`` pixels a side.
 
     Examples
     --------

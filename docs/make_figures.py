@@ -33,8 +33,8 @@ from isthmus.auxiliaries import Bridge, DimensionWiseMixing, LinearMixing
 from isthmus.auxiliaries.chain import build_chain, separability
 from isthmus.maps import SharedMaps
 from isthmus.problems import DistributionPair, Gaussian, Margin, Product
-from isthmus.problems.quadrature import exact
 from isthmus.problems.transformed import Curved, Rotated, orthogonal
+from isthmus.problems.truths import exact
 
 HERE = Path(__file__).parent
 P, Q, M, OTHER = "#0072b2", "#d55e00", "#009e73", "#aa4499"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from isthmus import reproduce as experiments
-from isthmus.reproduce import show as _show
+from isthmus.reproduce import show
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
@@ -55,13 +55,13 @@ def section(name: str, record: dict[str, Any]) -> str:
     """One experiment: what it is, tables, figures, remarks, and how it was run."""
     experiment, results = experiments.load(name), record["results"]
     out = [f'<a id="{name}"></a>\n', f"## {experiment.title}\n", f"{experiment.about}\n"]
-    out += [f"{_show.as_markdown(table)}\n" for table in experiment.tables(results)]
+    out += [f"{show.as_markdown(table)}\n" for table in experiment.tables(results)]
     out += [f"![{figure}](reproduction/{name}/{figure}.svg)\n" for figure in record["figures"]]
     remarks = experiment.remarks(results)
     if remarks:
         out += ["**Remarks**\n", "\n".join(f"- {remark}" for remark in remarks) + "\n"]
     if record["failed"]:
-        failed = [_show.in_words(each) for each in record["failed"]]
+        failed = [show.in_words(each) for each in record["failed"]]
         out += ["**Failed**\n", "\n".join(f"- {each}" for each in failed) + "\n"]
     return "\n".join([*out, f"{how(name, record)}\n"])
 
@@ -73,7 +73,7 @@ def how(name: str, record: dict[str, Any]) -> str:
     quick = " --quick" if settings["quick"] else ""
     return (
         f"*`isthmus reproduce {name}{quick} --seeds {settings['seeds']}` on {record['date'][:10]}: "
-        f"{_show.duration(record['wall_seconds'])} with {settings['jobs']} processes of one thread "
+        f"{show.duration(record['wall_seconds'])} with {settings['jobs']} processes of one thread "
         f"on {machine['cpu_count']} cores ({machine['processor']}). {versions}. "
         f"[Record](reproduction/{name}/record.json).*"
     )
@@ -82,7 +82,7 @@ def how(name: str, record: dict[str, Any]) -> str:
 def draw() -> None:
     """Draw all figures again from the records."""
     for name, record in records().items():
-        _show.save_figures(experiments.load(name), record["results"], RECORDS / name)
+        show.save_figures(experiments.load(name), record["results"], RECORDS / name)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from .functionals import Estimate
 from .mdre import MDRE
 
 _INFORMATION = ("Information", "mi_matrix", "mi_scores", "mutual_information")
-_MODULES = ("experiments", "information", "separable")
+_MODULES = ("information", "reproduce", "separable")
 
 __all__ = [
     "MDRE",
@@ -30,7 +30,6 @@ __all__ = [
     "baselines",
     "compare",
     "critics",
-    "experiments",
     "functionals",
     "information",
     "mi_matrix",
@@ -38,6 +37,7 @@ __all__ = [
     "mutual_information",
     "plots",
     "problems",
+    "reproduce",
     "separable",
     "stack",
     "two_sample_test",

@@ -8,8 +8,21 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from isthmus.problems import Gaussian, Mixture, StudentT, TruncatedNormal, correlation_for
-from isthmus.problems.blocks import PairedScatter
+from isthmus.problems import (
+    Distribution,
+    Gaussian,
+    Margin,
+    Mixture,
+    Product,
+    Rotated,
+    StudentT,
+    TruncatedNormal,
+    Warped,
+    correlation_for,
+)
+from isthmus.problems.elliptical import PairedScatter
+from isthmus.problems.maps import EXP, SINH
+from isthmus.problems.transformed import Curved, Ring, orthogonal
 
 LOC = np.array([0.3, -1.0, 2.0, 0.0, 0.5])
 SCALE = np.array([0.5, 1.0, 2.0, 1.5, 0.7])
@@ -28,8 +41,30 @@ DISTRIBUTIONS = {
     "mixture 1-d": Mixture(
         [TruncatedNormal(-1, 0.2, -1.2, -0.8), TruncatedNormal(1, 0.2, 0.8, 1.2)]
     ),
+    "margin": Margin("gamma", 2.0),
+    "product": Product([Margin("expon"), Gaussian(LOC, SCALE, RHO)]),
+    "warped 1-d": Warped(Gaussian(0.0, 0.5), [EXP]),
+    "warped": Warped(Gaussian(0.0, rho=0.5, dim=2), [EXP, SINH]),
+    "rotated": Rotated(Gaussian(LOC, SCALE, RHO), orthogonal(5, 1)),
+    "curved": Curved(Gaussian([0.0, -1.0], [1.5, 0.4]), 0.5),
+    "ring": Ring(Margin("gamma", 225.0, 0.0, 1 / 75)),
 }
 ONE_DIMENSIONAL = [name for name, each in DISTRIBUTIONS.items() if each.dim == 1]
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_rows_and_densities_have_their_shape_and_seeds_are_kept(name: str) -> None:
+    distribution = DISTRIBUTIONS[name]
+    assert isinstance(distribution, Distribution)
+    x = distribution.sample(9, 5)
+    assert x.shape == (9, distribution.dim) and x.dtype == np.float64
+    np.testing.assert_array_equal(x, distribution.sample(9, 5))
+    assert distribution.sample(0, 5).shape == (0, distribution.dim)
+    assert np.isfinite(distribution.log_density(x)).all()
+    with pytest.raises(ValueError, match="x must have shape"):
+        distribution.log_density(np.zeros((2, distribution.dim + 1)))
+    with pytest.raises(ValueError, match="n must be an integer"):
+        distribution.sample(-1, 5)
 
 
 @pytest.mark.parametrize("name", ONE_DIMENSIONAL)

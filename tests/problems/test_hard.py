@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
@@ -11,8 +9,8 @@ from scipy import integrate, special, stats
 from isthmus import problems
 from isthmus.problems import Gaussian, Margin, Mixture, Point, Product, Rotated, Warped, truths
 from isthmus.problems.maps import CUBIC, EXP, SINH, quantile, wiggle
-from isthmus.problems.quadrature import Stored, by_label, exact
 from isthmus.problems.transformed import orthogonal
+from isthmus.problems.truths import Stored, by_label, exact
 
 HARD = problems.names("hard/")
 SAME = problems.names("same/")
@@ -36,33 +34,11 @@ def test_they_are_many_and_small_and_large() -> None:
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_truth_samples_and_densities_agree(name: str) -> None:
+def test_two_fitted_normals_are_wrong_by_more_than_a_fifth(name: str) -> None:
     problem = problems.load(name)
-    assert problem.name == name
-    assert problem.description.endswith(".")
-    assert (problem.kl_std_error > 0) == (problem.truth_by == "monte carlo")
     p, q = problem.sample_p(50_000, 0), problem.sample_q(50_000, 0)
-    assert p.shape == q.shape == (50_000, problem.dim)
-    assert np.isfinite(p).all() and np.isfinite(q).all()
-    ratios = problem.log_ratio(p)
-    assert np.isfinite(ratios).all()
-    error = np.hypot(ratios.std() / np.sqrt(len(ratios)), problem.kl_std_error)
-    assert abs(ratios.mean() - problem.kl) < 4 * error < 0.1 * problem.kl
-    # Two fitted normals are wrong by more than a fifth.
+    assert np.isfinite(q).all()
     assert abs(plug_in(p, q) - problem.kl) > 0.2 * problem.kl
-
-
-@pytest.mark.parametrize("name", HARD + SAME)
-def test_seeds_pickles_and_far_points(name: str) -> None:
-    problem = problems.load(name)
-    again = pickle.loads(pickle.dumps(problem))
-    assert again.kl == problem.kl
-    for draw, redraw in ((problem.sample_p, again.sample_p), (problem.sample_q, again.sample_q)):
-        np.testing.assert_array_equal(draw(5, 3), redraw(5, 3))
-        assert not np.array_equal(draw(5, 3), draw(5, 4))
-        assert draw(0, 3).shape == (0, problem.dim)
-    for far in (-1e6, 0.0, 1e6, 1e200):
-        assert problem.log_ratio(np.full((2, problem.dim), far)).shape == (2,)
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,8 @@ from matplotlib.colors import to_rgb
 from isthmus import MDRE, problems, stack
 from isthmus.baselines import TRE
 from isthmus.estimator import RatioEstimator
-from isthmus.reproduce import choose_k, diagnostics, figure2, figures34
-from isthmus.reproduce import draw as _draw
+from isthmus.reproduce import choose_k, diagnostics, draw, figure2, figures34, record, show
 from isthmus.reproduce import load as load_experiment
-from isthmus.reproduce import record as _record
-from isthmus.reproduce import show as _show
 
 # Cells that take a second or two; the names are those of the registry.
 CELLS = {
@@ -48,7 +45,7 @@ def found():
         if name not in done:
             experiment = load_experiment(name)
             done[name] = [
-                {**cell, **json.loads(json.dumps(_record.plain(experiment.run(cell))))}
+                {**cell, **json.loads(json.dumps(record.as_json(experiment.run(cell))))}
                 for cell in CELLS[name]
             ]
         return done[name]
@@ -69,15 +66,15 @@ def test_a_record_can_be_shown_without_a_fit(name, found, monkeypatch):
     def refused(*arguments, **options):
         raise AssertionError("showing a record must not fit anything")
 
-    monkeypatch.setattr(RatioEstimator, "_fit_aside", refused)
+    monkeypatch.setattr(RatioEstimator, "fit_samples", refused)
     experiment = load_experiment(name)
     tables = experiment.tables(results)
     assert tables
     for table in tables:
-        assert _show.as_text(table) and _show.as_markdown(table)
+        assert show.as_text(table) and show.as_markdown(table)
         assert not any("nan" in cell for row in table.rows for cell in row)
     assert all(isinstance(remark, str) and remark for remark in experiment.remarks(results))
-    with rc_context(_show.STYLE):
+    with rc_context(show.STYLE):
         first, second = experiment.figures(results), experiment.figures(results)
         assert first
         for key, figure in first.items():
@@ -93,7 +90,7 @@ def test_quick_cells_are_few_and_differ(name):
     for quick, seeds in ((True, 1), (False, 3)):
         cells = experiment.cells(quick, seeds)
         assert cells == json.loads(json.dumps(cells))
-        assert len({_record.key(cell) for cell in cells}) == len(cells)
+        assert len({record.key(cell) for cell in cells}) == len(cells)
     assert experiment.name == name and experiment.title and experiment.about
 
 
@@ -252,10 +249,10 @@ def test_an_infinite_ratio_is_bounded_by_the_penalty_alone(found):
 
 
 def test_no_two_classes_or_methods_share_a_colour():
-    classes = [_draw.class_color(name) for name in ("p", "q", "m")]
-    methods = [look.color for look in _draw.LOOKS.values()]
+    classes = [draw.class_color(name) for name in ("p", "q", "m")]
+    methods = [look.color for look in draw.LOOKS.values()]
     assert len({*classes, *methods}) == len(classes) + len(methods)
-    ramp = [_draw.class_color(f"m{k}", 5) for k in range(1, 6)]
+    ramp = [draw.class_color(f"m{k}", 5) for k in range(1, 6)]
     brightness = [sum(to_rgb(color)) for color in ramp]
     assert all(np.diff(brightness) > 0.2)
-    assert _draw.look("a method of one's own").color == _draw.INK
+    assert draw.look("a method of one's own").color == draw.INK

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 from isthmus import reproduce as experiments
 from isthmus.reproduce import run_experiment
-from isthmus.reproduce.omniglot_tables import PAPER, by_method, result_table
+from isthmus.reproduce.omniglot_show import PAPER, by_method, result_table
 
 
 def made_up(method, mi, d=4, split="published", seed=0, accuracy=0.9):

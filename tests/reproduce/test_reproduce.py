@@ -8,8 +8,9 @@ import os
 import re
 import runpy
 import shutil
+import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +21,7 @@ from isthmus import problems, stack
 from isthmus import reproduce as experiments
 from isthmus.auxiliaries import LinearMixing
 from isthmus.cli import app as cli
-from isthmus.reproduce import adam as _adam
-from isthmus.reproduce import kl as _kl
-from isthmus.reproduce import methods as _methods
-from isthmus.reproduce import pool as _pool
-from isthmus.reproduce import record as _record
-from isthmus.reproduce import run_experiment
-from isthmus.reproduce import show as _show
+from isthmus.reproduce import adam, kl, methods, record, run_experiment, show
 from isthmus.reproduce.runner import Difference, Stopped, Table
 
 ROOT = Path(__file__).parents[2]
@@ -44,9 +39,11 @@ class Toy(Experiment):
 
     def run(self, cell):
         kind = cell["kind"]
-        log = pathlib.Path(__file__).with_name("runs.txt")
-        with log.open("a") as file:
+        here = pathlib.Path(__file__)
+        with here.with_name("runs.txt").open("a") as file:
             file.write(f"{kind} {cell['seed']}\\n")
+        with here.with_name("processes.txt").open("a") as file:
+            file.write(f"{os.getpid()}\\n")
         if kind == "loud":
             print("this must not mix with answers", flush=True)
             warnings.warn("quite loud")
@@ -55,8 +52,8 @@ class Toy(Experiment):
         if kind == "death":
             print("out of memory", flush=True)
             os._exit(7)
-        if kind == "slow":
-            time.sleep(120)
+        if kind in ("slow", "brief"):
+            time.sleep(120 if kind == "slow" else 3)
         threads = os.environ["OMP_NUM_THREADS"]
         return {"value": cell["seed"] / 3, "none": float("nan"), "threads": threads}
 
@@ -83,11 +80,12 @@ def toy(tmp_path, monkeypatch):
     sys.modules.pop("toy_experiment", None)
     experiment = experiments.from_spec("toy_experiment:Toy")
 
-    def runs():
-        log = folder / "runs.txt"
+    def lines(name):
+        log = folder / f"{name}.txt"
         return sorted(log.read_text().splitlines()) if log.exists() else []
 
-    experiment.runs = runs
+    experiment.runs = functools.partial(lines, "runs")
+    experiment.processes = lambda: [int(each) for each in set(lines("processes"))]
     return experiment
 
 
@@ -126,7 +124,7 @@ def test_figures_of_the_same_numbers_are_the_same_files(toy, tmp_path):
     files = []
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        files.append(_show.save_figures(toy, results, tmp_path / name))
+        files.append(show.save_figures(toy, results, tmp_path / name))
     for one, other in zip(*files, strict=True):
         assert one.read_bytes() == other.read_bytes()
 
@@ -149,7 +147,7 @@ def test_a_run_goes_on_where_it_ended(toy, tmp_path, monkeypatch):
     one(seeds=3)
     assert len(toy.runs()) == 4 and "fine 2" in toy.runs()
     # Another version of the code counts for nothing, unless any will do.
-    monkeypatch.setattr(_record, "fingerprint", lambda module: "other")
+    monkeypatch.setattr(record, "fingerprint", lambda module: "other")
     one(seeds=1, any_code=True)
     assert len(toy.runs()) == 4
     one(seeds=1)
@@ -172,34 +170,63 @@ def test_errors_and_deaths_are_kept_and_the_rest_goes_on(toy, tmp_path, capsys):
 
 
 def test_an_interrupt_keeps_what_is_done_and_ends_the_processes(toy, tmp_path, monkeypatch):
-    started = []
-    popen = _pool.subprocess.Popen
-
-    def remember(*arguments, **options):
-        started.append(popen(*arguments, **options))
-        return started[-1]
-
     def interrupt(self, cell, found):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_pool.subprocess, "Popen", remember)
     cells = [{"kind": kind, "seed": 0} for kind in ("slow", "fine", "loud")]
     with monkeypatch.context() as patch:
-        patch.setattr(_show.Report, "tell", interrupt)
+        patch.setattr(show.Report, "tell", interrupt)
         with pytest.raises(Stopped, match=r"0 of 3 cells are kept.*goes on"):
             run_experiment(toy, tmp_path, cells=cells)
-    assert len(started) == 2
-    assert all(process.poll() is not None for process in started)
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and thread.daemon:
-            thread.join(10)
+    assert len(toy.processes()) == 2
+    assert all(ended(process) for process in toy.processes())
     done = run_experiment(toy, tmp_path, cells=cells[1:], jobs=1)
     assert len(done.record["results"]) == 2
 
 
+def ended(process):
+    """Whether a process has ended, after a while."""
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_processes_end_with_the_one_that_started_them(toy, tmp_path):
+    code = (
+        "from isthmus.reproduce import from_spec, run_experiment; import pathlib, sys;"
+        f"sys.path.insert(0, {str(tmp_path / 'module')!r});"
+        "toy = from_spec('toy_experiment:Toy');"
+        "cells = [{'kind': 'fine', 'seed': 0}, {'kind': 'brief', 'seed': 0}];"
+        f"run_experiment(toy, pathlib.Path({str(tmp_path)!r}), cells=cells, jobs=2)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(record.PACKAGE).parent)}
+    parent = subprocess.Popen([sys.executable, "-P", "-c", code], env=environment)
+    try:
+        while "brief 0" not in toy.runs() and parent.poll() is None:
+            time.sleep(0.1)
+    finally:
+        parent.kill()
+        parent.wait()
+    assert toy.processes() and all(ended(process) for process in toy.processes())
+
+
+def test_processes_import_nothing_from_the_current_directory(toy, tmp_path, monkeypatch):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    for name in ("argparse", "json", "numpy", "joblib", "tempfile"):
+        (folder / f"{name}.py").write_text("raise ImportError('not this one')")
+    monkeypatch.chdir(folder)
+    outcome = run_experiment(toy, tmp_path, quick=True, seeds=2)
+    assert not outcome.failed and len(outcome.record["results"]) == 2
+
+
 def test_a_change_of_the_code_during_a_run_stops_it(toy, tmp_path, monkeypatch):
     codes = iter("abcdefgh")
-    monkeypatch.setattr(_record, "fingerprint", lambda module: next(codes))
+    monkeypatch.setattr(record, "fingerprint", lambda module: next(codes))
     with pytest.raises(Stopped, match="code has changed"):
         run_experiment(toy, tmp_path, quick=True, seeds=1, jobs=1)
 
@@ -210,33 +237,34 @@ def test_cells_must_differ(toy, tmp_path):
 
 
 def test_the_fingerprint_is_of_what_numbers_depend_on(tmp_path, monkeypatch):
-    table = _record.fingerprint("isthmus.reproduce.table1")
+    table = record.fingerprint("isthmus.reproduce.table1")
     assert re.fullmatch("[0-9a-f]{12}", table)
-    assert table == _record.fingerprint("isthmus.reproduce.table1")
-    assert table != _record.fingerprint("isthmus.reproduce.table2")
+    assert table == record.fingerprint("isthmus.reproduce.table1")
+    assert table != record.fingerprint("isthmus.reproduce.table2")
     package = tmp_path / "isthmus"
-    shutil.copytree(_record.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(_record, "PACKAGE", package)
-    assert _record.fingerprint("isthmus.reproduce.table1") == table
+    shutil.copytree(record.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(record, "PACKAGE", package)
+    assert record.fingerprint("isthmus.reproduce.table1") == table
     for name, counts in (
-        ("cli.py", False),
-        ("experiments/_show.py", False),
-        ("experiments/figure1.py", False),
-        ("experiments/table1.py", True),
-        ("experiments/_adam.py", True),
+        ("cli/app.py", False),
+        ("reproduce/show.py", False),
+        ("reproduce/figure1.py", False),
+        ("reproduce/table1.py", True),
+        ("reproduce/adam.py", True),
+        ("reproduce/samples.py", True),
         ("baselines/bdre.py", True),
     ):
-        before = _record.fingerprint("isthmus.reproduce.table1")
+        before = record.fingerprint("isthmus.reproduce.table1")
         with (package / name).open("a") as file:
             file.write("# changed\n")
-        assert (_record.fingerprint("isthmus.reproduce.table1") != before) == counts, name
+        assert (record.fingerprint("isthmus.reproduce.table1") != before) == counts, name
 
 
 def test_the_time_left_is_that_of_the_other_seeds():
     cells = [{"kind": kind, "seed": seed} for seed in range(3) for kind in ("short", "long")]
-    report = _show.Report(cells, [], jobs=2)
+    report = show.Report(cells, [], jobs=2)
     assert report.seconds_left() is None and report.time_left() == ""
-    report = _show.Report(cells, [(cells[0], 1.0), (cells[1], 9.0)], jobs=2)
+    report = show.Report(cells, [(cells[0], 1.0), (cells[1], 9.0)], jobs=2)
     # Two seeds of ten seconds are left, for two processes.
     assert report.seconds_left() == pytest.approx(10.0)
     assert report.time_left() == "about 10 s left" and report.finished == 2
@@ -244,12 +272,12 @@ def test_the_time_left_is_that_of_the_other_seeds():
 
 def test_tables_in_markdown_and_text():
     table = Table("T", ["a|b", "value"], [["x", "1.0 ± 0.1"], ["long name", "−2*"]], ["N."])
-    assert _show.as_markdown(table).splitlines()[2:5] == [
+    assert show.as_markdown(table).splitlines()[2:5] == [
         "| a\\|b | value |",
         "|:---|---:|",
         "| x | 1.0 ± 0.1 |",
     ]
-    text = _show.as_text(table).splitlines()
+    text = show.as_text(table).splitlines()
     assert text[4] == "x          1.0 ± 0.1" and text[5] == "long name        −2*"
     with pytest.raises(ValueError, match="2 cells"):
         Table("T", ["a", "b"], [["x"]])
@@ -280,20 +308,20 @@ def test_every_experiment_is_complete():
         quick = experiment.cells(True, 3)
         full = experiment.cells(False, 3)
         assert 0 < len(quick) <= len(full)
-        keys = [_record.key(cell) for cell in full]
+        keys = [record.key(cell) for cell in full]
         assert len(set(keys)) == len(keys)
         assert json.loads(json.dumps(full)) == full
 
 
 def test_methods_that_do_not_apply_are_left_out():
-    cells = _kl.kl_cells(problems.names("table2/"), _methods.METHODS, 1000, 1)
+    cells = kl.kl_cells(problems.names("table2/"), methods.METHODS, 1000, 1)
     by = {(cell["problem"], cell["method"]) for cell in cells}
     assert ("table2/40", "infonce") in by and ("table2/40-shifted", "infonce") not in by
     assert ("table2/40", "paper") in by and ("table2/320", "paper") not in by
     assert ("table2/320", "paper-adam") in by
     # Expensive methods have fewer rows.
     rows = {(cell["problem"], cell["method"]): cell["rows"] for cell in
-            _kl.kl_cells(["table2/320"], ("tre", "plug-in"), 20_000, 1)}  # fmt: skip
+            kl.kl_cells(["table2/320"], ("tre", "plug-in"), 20_000, 1)}  # fmt: skip
     assert rows["table2/320", "tre"] < rows["table2/320", "plug-in"] == 20_000
 
 
@@ -306,7 +334,7 @@ def test_the_gradient_of_the_paper_s_critics_is_that_of_the_loss():
         h = [-0.5 * (((X - m) @ W) ** 2).sum(axis=1) + b for W, m, b in zip(*moved, strict=True)]
         return -(log_softmax(np.stack(h, axis=1), axis=1) * label).sum(axis=1).mean()
 
-    gradients = _adam._gradients([one.copy() for one in parameters], X, label)
+    gradients = adam.gradients([one.copy() for one in parameters], X, label)
     for k, gradient in enumerate(gradients):
         direction, step = rng.normal(size=gradient.shape), 1e-5
         ends = [[*parameters[:k], parameters[k] + sign * step * direction, *parameters[k + 1 :]]
@@ -320,14 +348,14 @@ def test_enough_steps_of_adam_find_the_ratio():
     problem = problems.load("running-example")
     rng = np.random.default_rng(0)
     X, y = stack(rng.normal(-1, 1, (4000, 3)), rng.normal(1, 1, (4000, 3)))
-    model = _adam.MDREByAdam(LinearMixing([0.5], "sqrt"), random_state=1).fit(X, y)
-    again = _adam.MDREByAdam(LinearMixing([0.5], "sqrt"), random_state=1).fit(X, y)
+    model = adam.MDREByAdam(LinearMixing([0.5], "sqrt"), random_state=1).fit(X, y)
+    again = adam.MDREByAdam(LinearMixing([0.5], "sqrt"), random_state=1).fit(X, y)
     fresh = rng.normal(-1, 1, (4000, 3))
     # log p/q = -2 sum x, with a mean of 6 and a spread of 3.5 on p. A correctly specified
     # fit to 3600 rows is good to some hundredths of that; training noise adds a little.
     assert np.abs(model.log_ratio(fresh) + 2 * fresh.sum(axis=1)).mean() < 1.0
     assert np.array_equal(model.log_ratio(fresh), again.log_ratio(fresh))
-    assert problem.dim == 1 and _methods.METHODS["paper-adam"].make(problem, 10, 0) is None
+    assert problem.dim == 1 and methods.METHODS["paper-adam"].make(problem, 0) is None
 
 
 def made_up(kls):
@@ -358,13 +386,13 @@ def test_differences_from_the_paper_are_flagged_and_explained(monkeypatch):
 
 
 def test_one_seed_is_no_evidence_of_a_difference():
-    assert _kl.distance([1.0], 2.0, None) == 0.0
+    assert kl.distance([1.0], 2.0, None) == 0.0
     # Its spread is taken to be the paper's.
-    assert _kl.distance([1.0], 2.0, 0.3) == pytest.approx(1 / (0.09 + 0.09 / 3) ** 0.5)
+    assert kl.distance([1.0], 2.0, 0.3) == pytest.approx(1 / (0.09 + 0.09 / 3) ** 0.5)
 
 
 def judged(cell):
-    found = _methods.measure({"fresh": 2000, "seed": 0, **cell})
+    found = methods.measure({"fresh": 2000, "seed": 0, **cell})
     assert found["fit_seconds"] > 0
     return found
 
@@ -388,7 +416,7 @@ def test_table_1_runs_from_the_command(capsys, tmp_path):
     assert code == 0, err
     record = json.loads((tmp_path / "table-1" / "record.json").read_text("utf-8"))
     ran = {each["method"] for each in record["results"]}
-    installed = {name for name, method in _methods.METHODS.items() if method.installed}
+    installed = {name for name, method in methods.METHODS.items() if method.installed}
     assert ran == installed - {"infonce", "paper-adam"}
     assert record["settings"]["quick"] and not record["failed"]
     for told in ("Table 1", "truth", "200.27", "paper's TRE", "MDRE, default", "record"):
@@ -410,9 +438,9 @@ def test_the_other_tables_run(name, tmp_path):
 def test_the_page_is_that_of_the_records():
     made = runpy.run_path(str(ROOT / "docs" / "make_reproduction.py"))
     assert made["PAGE"].read_text("utf-8") == made["page"]()
-    for name, record in made["records"]().items():
-        assert not record["settings"]["quick"]
-        for figure in record["figures"]:
+    for name, own in made["records"]().items():
+        assert not own["settings"]["quick"]
+        for figure in own["figures"]:
             assert (made["RECORDS"] / name / f"{figure}.svg").exists()
 
 

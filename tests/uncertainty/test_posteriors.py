@@ -693,13 +693,13 @@ class TestNuts:
 
 def test_experiment():
     from isthmus.reproduce import load
-    from isthmus.reproduce.record import plain
+    from isthmus.reproduce.record import as_json
 
     experiment = load("bayes")
     cells = experiment.cells(True, 3)
     assert {cell["problem"] for cell in cells} == {"running-example", "running-example-swapped"}
     some = [{**cell, "rows": 300} for cell in cells if cell["method"] == "laplace"]
-    results = [{**cell, **plain(experiment.run(cell)), "seconds": 0.0} for cell in some]
+    results = [{**cell, **as_json(experiment.run(cell)), "seconds": 0.0} for cell in some]
     (table,) = experiment.tables(results)
     assert len(table.rows) == len(some) == 4
     # What a sampler would give stands in for itself: a band, a mean, and a remark on the distance.

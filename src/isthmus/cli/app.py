@@ -236,7 +236,7 @@ def reproduce(
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder; received {out}, which is a file.")
     chosen = experiments.names() if name == "all" else [name]
-    how = _command.How(out, quick, seeds, jobs, anew, any_code)
+    how = _command.Options(out, quick, seeds, jobs, anew, any_code)
     raise typer.Exit(_command.reproduce([experiments.load(each) for each in chosen], how))
 
 

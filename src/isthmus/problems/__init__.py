@@ -17,18 +17,17 @@ Examples
 
 from __future__ import annotations
 
-# Each of these registers its problems when imported.
-from . import hard_high, hard_low, one_dimensional, table2, table3, truths
+# The last two register their problems: the paper's come first, so that they are listed first.
 from .base import Distribution
-from .gaussian import Gaussian, correlation_for
-from .mixture import Mixture
+from .composed import Margin, Mixture, Point, Product
+from .elliptical import Gaussian, StudentT, correlation_for
 from .pair import DistributionPair
-from .products import Margin, Point, Product
 from .registry import load, names, register
-from .student_t import StudentT
 from .transformed import Rotated, Warped
 from .truncated import TruncatedNormal
 from .truths import Truth
+
+from . import truths, paper, hard  # isort: skip
 
 __all__ = [
     "Distribution",
@@ -44,13 +43,10 @@ __all__ = [
     "Truth",
     "Warped",
     "correlation_for",
-    "hard_high",
-    "hard_low",
+    "hard",
     "load",
     "names",
-    "one_dimensional",
+    "paper",
     "register",
-    "table2",
-    "table3",
     "truths",
 ]

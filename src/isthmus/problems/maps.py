@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy import special
 
 from ..typing import Array
-from .products import Margin
+from .composed import Margin
 
 
-class Increasing(NamedTuple):
-    """An increasing function.
+class Increasing(Protocol):
+    """An increasing function and its inverse, which is not finite outside its range."""
 
-    Attributes
-    ----------
-    forward : callable
-        The function.
-    inverse : callable
-        Undoes it; not finite outside its range.
-    log_slope : callable
-        Logarithm of its derivative at ``z``, given ``z`` and ``forward(z)``.
-    """
+    def forward(self, z: Array) -> Array: ...
 
-    forward: Callable[[Array], Array]
-    inverse: Callable[[Array], Array]
-    log_slope: Callable[[Array, Array], Array]
+    def inverse(self, x: Array) -> Array: ...
+
+    def log_slope(self, z: Array, x: Array) -> Array:
+        """Logarithm of the derivative at z, where x is ``forward(z)``."""
+        ...
 
 
-def wiggle(depth: float) -> Increasing:
+class _Exp:
+    forward, inverse = staticmethod(np.exp), staticmethod(np.log)
+
+    def log_slope(self, z: Array, x: Array) -> Array:
+        return z
+
+
+class _Sinh:
+    forward, inverse = staticmethod(np.sinh), staticmethod(np.arcsinh)
+
+    def log_slope(self, z: Array, x: Array) -> Array:
+        return np.logaddexp(z, -z) - math.log(2)
+
+
+class _Cubic:
+    def forward(self, z: Array) -> Array:
+        return z + z**3 / 3
+
+    def inverse(self, x: Array) -> Array:
+        # With z = 2 sinh(s) the cubic is (2/3) sinh(3 s).
+        return 2 * np.sinh(np.arcsinh(1.5 * x) / 3)
+
+    def log_slope(self, z: Array, x: Array) -> Array:
+        return np.log1p(z**2)
+
+
+@dataclass(frozen=True)
+class wiggle:
     """``z + depth * sin(z)``, for a depth below one.
 
     Examples
@@ -41,12 +61,29 @@ def wiggle(depth: float) -> Increasing:
     >>> wavy.inverse(wavy.forward(np.array([-2.0, 1.5, 40.0])))
     array([-2. ,  1.5, 40. ])
     """
-    return Increasing(
-        partial(_wiggle, depth), partial(_unwiggle, depth), partial(_wiggle_slope, depth)
-    )
+
+    depth: float
+
+    def forward(self, z: Array) -> Array:
+        return z + self.depth * np.sin(z)
+
+    def inverse(self, x: Array) -> Array:
+        low, high = x - self.depth, x + self.depth
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            above = self.forward(middle) > x
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        z = 0.5 * (low + high)
+        for _ in range(3):
+            z = z - (self.forward(z) - x) / (1 + self.depth * np.cos(z))
+        return z
+
+    def log_slope(self, z: Array, x: Array) -> Array:
+        return np.log1p(self.depth * np.cos(z))
 
 
-def quantile(margin: Margin) -> Increasing:
+@dataclass(frozen=True)
+class quantile:
     """Turn a standard normal number into one of this margin, as a Gaussian copula does.
 
     Examples
@@ -54,69 +91,22 @@ def quantile(margin: Margin) -> Increasing:
     >>> quantile(Margin("expon")).forward(np.array([0.0])).round(6)
     array([0.693147])
     """
-    return Increasing(
-        partial(_from_normal, margin), partial(_to_normal, margin), partial(_normal_slope, margin)
-    )
+
+    margin: Margin
+
+    def forward(self, z: Array) -> Array:
+        # From the nearer end, so that far tails keep their precision; back likewise.
+        x, low = np.empty(len(z)), z < 0
+        x[low] = self.margin.law.ppf(special.ndtr(z[low]))
+        x[~low] = self.margin.law.isf(special.ndtr(-z[~low]))
+        return x
+
+    def inverse(self, x: Array) -> Array:
+        below, above = self.margin.law.cdf(x), self.margin.law.sf(x)
+        return np.asarray(np.where(below < above, special.ndtri(below), -special.ndtri(above)))
+
+    def log_slope(self, z: Array, x: Array) -> Array:
+        return -0.5 * (z**2 + math.log(2 * math.pi)) - self.margin.log_density(x)
 
 
-def _exp_slope(z: Array, x: Array) -> Array:
-    return z
-
-
-def _sinh_slope(z: Array, x: Array) -> Array:
-    return np.logaddexp(z, -z) - math.log(2)
-
-
-def _cubic(z: Array) -> Array:
-    return z + z**3 / 3
-
-
-def _uncubic(x: Array) -> Array:
-    # With z = 2 sinh(s) the cubic is (2/3) sinh(3 s).
-    return 2 * np.sinh(np.arcsinh(1.5 * x) / 3)
-
-
-def _cubic_slope(z: Array, x: Array) -> Array:
-    return np.log1p(z**2)
-
-
-def _wiggle(depth: float, z: Array) -> Array:
-    return z + depth * np.sin(z)
-
-
-def _unwiggle(depth: float, x: Array) -> Array:
-    low, high = x - depth, x + depth
-    for _ in range(12):
-        middle = 0.5 * (low + high)
-        above = _wiggle(depth, middle) > x
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    z = 0.5 * (low + high)
-    for _ in range(3):
-        z = z - (_wiggle(depth, z) - x) / (1 + depth * np.cos(z))
-    return z
-
-
-def _wiggle_slope(depth: float, z: Array, x: Array) -> Array:
-    return np.log1p(depth * np.cos(z))
-
-
-def _from_normal(margin: Margin, z: Array) -> Array:
-    # From the nearer end, so that far tails keep their precision; back likewise.
-    x, low = np.empty(len(z)), z < 0
-    x[low] = margin.law.ppf(special.ndtr(z[low]))
-    x[~low] = margin.law.isf(special.ndtr(-z[~low]))
-    return x
-
-
-def _to_normal(margin: Margin, x: Array) -> Array:
-    below, above = margin.law.cdf(x), margin.law.sf(x)
-    return np.asarray(np.where(below < above, special.ndtri(below), -special.ndtri(above)))
-
-
-def _normal_slope(margin: Margin, z: Array, x: Array) -> Array:
-    return -0.5 * (z**2 + math.log(2 * math.pi)) - margin.log_density(x)
-
-
-EXP = Increasing(np.exp, np.log, _exp_slope)
-SINH = Increasing(np.sinh, np.arcsinh, _sinh_slope)
-CUBIC = Increasing(_cubic, _uncubic, _cubic_slope)
+EXP, SINH, CUBIC = _Exp(), _Sinh(), _Cubic()

@@ -20,15 +20,6 @@ from ..typing import Array, RandomState
 from .base import as_generator
 from .omniglot_files import find_zip, read_zip
 
-__all__ = [
-    "Alphabet",
-    "Pairs",
-    "SpatialMultiOmniglot",
-    "Split",
-    "drawn_alphabets",
-    "load_alphabets",
-]
-
 SMALL = ("images_background_small1", "images_background_small2")
 SPLITS = ("published", "honest")
 # Of 20 drawings of a character: 14 to train on, 2 to stop by, 4 to test on.
@@ -54,15 +45,7 @@ class Alphabet:
 
 
 class Pairs(NamedTuple):
-    """Pairs of grids.
-
-    Attributes
-    ----------
-    u, v : ndarray of shape (n, height, width)
-        Images of whole grids, uint8.
-    characters, partners : ndarray of shape (n, d)
-        Number of the character in every cell of u and of v, row by row.
-    """
+    """Images of whole grids u and v, uint8, and the characters of their cells, shape (n, d)."""
 
     u: np.ndarray
     v: np.ndarray
@@ -115,21 +98,9 @@ def load_alphabets(
 def drawn_alphabets(
     sizes: Sequence[int], *, drawings: int = 20, size: int = 28, rng: RandomState = 0
 ) -> list[Alphabet]:
-    """Alphabets that need no file: random strokes, drawn shakily.
+    """Alphabets of so many characters that need no file: random strokes, drawn shakily.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Characters of each alphabet.
-    drawings : int
-        Of each character.
-    size : int
-        Side of the images in pixels.
-    rng : int, Generator, RandomState or None
-
-    Returns
-    -------
-    list of Alphabet
+    Every character has ``drawings`` images of ``size`` pixels a side.
 
     Examples
     --------
@@ -237,12 +208,9 @@ class SpatialMultiOmniglot:
     def split(self, kind: str = "published") -> Split:
         """Problems to train on, to stop by and to test on.
 
-        Parameters
-        ----------
-        kind : {"published", "honest"}
-            "published": all drawings in all three, so that only the combinations are new.
-            "honest": a fifth of the drawings, those with the largest numbers, are for the
-            test alone, and a tenth for stopping. They are of other hands.
+        The "published" split has all drawings in all three, so that only the combinations are
+        new. In the "honest" one a fifth of the drawings, those with the largest numbers, are for
+        the test alone, and a tenth for stopping. They are of other hands.
 
         Examples
         --------
@@ -264,14 +232,7 @@ class SpatialMultiOmniglot:
         return Split(*(replace(self, drawings=part) for part in parts))
 
     def images(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Every image once, and where each cell's are.
-
-        Returns
-        -------
-        images : ndarray of shape (m, height, width)
-        places : list of ndarray of shape (characters, drawings)
-            For every cell the place of its characters' drawings in ``images``.
-        """
+        """Every image once, and for each cell the places of its characters' drawings in them."""
         images, begin, total = [], {}, 0
         for alphabet in self.alphabets:
             if id(alphabet) not in begin:
@@ -285,15 +246,7 @@ class SpatialMultiOmniglot:
     def sample_places(
         self, n: int, rng: RandomState = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw n pairs as places of images.
-
-        Returns
-        -------
-        u, v : ndarray of shape (n, d)
-            Places in :meth:`images` of the cells of u and v.
-        characters : ndarray of shape (n, d)
-            Characters of u.
-        """
+        """Places in :meth:`images` of the cells of n pairs u and v; and the characters of u."""
         check_number(n, "n", low=1, integer=True)
         generator = as_generator(rng)
         characters = generator.integers(np.array(self.sizes), size=(n, self.d))
@@ -307,17 +260,7 @@ class SpatialMultiOmniglot:
         return u, v, characters
 
     def sample(self, n: int, rng: RandomState = None) -> Pairs:
-        """Draw n independent pairs (u, v).
-
-        Parameters
-        ----------
-        n : int
-        rng : int, Generator, RandomState or None
-
-        Returns
-        -------
-        Pairs
-        """
+        """Draw n independent pairs (u, v)."""
         images, _ = self.images()
         u, v, characters = self.sample_places(n, rng)
         u_grid, v_grid = (join_cells(images[places], self.grid) for places in (u, v))

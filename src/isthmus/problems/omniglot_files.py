@@ -34,18 +34,7 @@ _DRAWING = re.compile(r"(?:.*/)?([^/]+)/(character\d+)/([^/]+)\.png")
 
 
 def find_zip(name: str, folder: str | os.PathLike[str] | None, *, download: bool) -> Path:
-    """Path of an official zip, downloaded and checked if it is nowhere.
-
-    Parameters
-    ----------
-    name : str
-        A key of ``OFFICIAL``.
-    folder : path or None
-        Where to look, and where to download to. None is what the environment variable
-        ISTHMUS_OMNIGLOT says, or else ``~/.cache/isthmus/omniglot``.
-    download : bool
-        Whether a file that is missing may be downloaded.
-    """
+    """Path of an official zip in a folder, downloaded and checked where that is allowed."""
     check_option(name, "sets", OFFICIAL)
     if folder is None:
         folder = os.environ.get(FOLDER) or Path.home() / ".cache" / "isthmus" / "omniglot"
@@ -84,20 +73,10 @@ def check_digest(name: str, content: bytes) -> None:
 
 
 def read_zip(path: str | os.PathLike[str], size: int = 28) -> dict[str, np.ndarray]:
-    """Images of every alphabet of a zip in Omniglot's layout.
+    """Images of every alphabet of a zip, shape (characters, drawings, size, size), uint8.
 
-    Parameters
-    ----------
-    path : path
-        With files ``.../ALPHABET/characterNN/DRAWING.png``, dark on white. Drawings of a
-        character are in the order of their names: the number of who drew them.
-    size : int
-        Side of the images in pixels; the originals have 105.
-
-    Returns
-    -------
-    dict of ndarray of shape (characters, drawings, size, size)
-        uint8, 255 where there is ink, in the order of the names.
+    Its files are ``.../ALPHABET/characterNN/DRAWING.png``, dark on white; here ink is 255. Drawings
+    of a character are in the order of their names: the number of who drew them.
     """
     from PIL import Image
 
@@ -115,8 +94,7 @@ def read_zip(path: str | os.PathLike[str], size: int = 28) -> dict[str, np.ndarr
                     f"drawings must have 105 x 105 pixels; received {ink.shape} in {name!r}."
                 )
             alphabet, character, drawing = match.groups()
-            own = found.setdefault(alphabet, {}).setdefault(character, {})
-            own[drawing] = ink
+            found.setdefault(alphabet, {}).setdefault(character, {})[drawing] = ink
     if not found:
         raise ValueError(
             f"{str(path)!r} must hold drawings ALPHABET/characterNN/NAME.png; it has none."

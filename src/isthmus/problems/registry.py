@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..typing import Problem
 
-_FACTORIES: dict[str, Callable[[], Problem]] = {}
+FACTORIES: dict[str, Callable[[], Problem]] = {}
 
 
 def register(name: str, factory: Callable[[], Problem], *, replace: bool = False) -> None:
@@ -18,7 +18,7 @@ def register(name: str, factory: Callable[[], Problem], *, replace: bool = False
     name : str
         The name to load it by, which must be its ``name`` as well.
     factory : callable
-        Makes the problem; takes nothing.
+        Makes the problem.
     replace : bool
         Allow a name that is taken.
 
@@ -36,11 +36,11 @@ def register(name: str, factory: Callable[[], Problem], *, replace: bool = False
         raise ValueError(f"name must be a non-empty string; received {name!r}.")
     if not callable(factory):
         raise TypeError(f"factory must be callable; received {factory!r}.")
-    if name in _FACTORIES and not replace:
+    if name in FACTORIES and not replace:
         raise ValueError(
             f"name must be new unless replace=True; received {name!r}, which is taken."
         )
-    _FACTORIES[name] = factory
+    FACTORIES[name] = factory
 
 
 def names(prefix: str = "") -> list[str]:
@@ -51,7 +51,7 @@ def names(prefix: str = "") -> list[str]:
     >>> names("table1/")
     ['table1/row1', 'table1/row2', 'table1/row3']
     """
-    return [name for name in _FACTORIES if name.startswith(prefix)]
+    return [name for name in FACTORIES if name.startswith(prefix)]
 
 
 def load(name: str) -> Problem:
@@ -67,11 +67,11 @@ def load(name: str) -> Problem:
     >>> round(load("table2/320-shifted").kl, 6)
     240.0
     """
-    if not isinstance(name, str) or name not in _FACTORIES:
-        close = difflib.get_close_matches(str(name), _FACTORIES, n=5, cutoff=0.5)
+    if not isinstance(name, str) or name not in FACTORIES:
+        close = difflib.get_close_matches(str(name), FACTORIES, n=5, cutoff=0.5)
         hint = f"Did you mean {', '.join(map(repr, close))}?" if close else "See problems.names()."
         raise ValueError(f"name must be that of a registered problem; received {name!r}. {hint}")
-    problem = _FACTORIES[name]()
+    problem = FACTORIES[name]()
     if problem.name != name:
         raise ValueError(
             f"the factory registered as {name!r} must make a problem of that name; "

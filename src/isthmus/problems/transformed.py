@@ -6,20 +6,46 @@ A bijection that p and q share leaves their KL as it was.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..typing import Array, RandomState
-from .base import Distribution, as_count, as_generator, as_points
-from .blocks import frozen
+from ..typing import Array
+from .base import CheckedDistribution, Distribution, frozen
+from .composed import Margin
 from .maps import Increasing
-from .products import Margin
 
 
-class Warped:
+class Mapped(CheckedDistribution):
+    """A distribution whose rows have gone through a bijection.
+
+    Attributes
+    ----------
+    base : Distribution
+    bijection : object
+        What p and q must share to have the KL of their bases.
+    """
+
+    def __init__(self, base: Distribution, bijection: Any) -> None:
+        self.base, self.bijection, self.dim = base, bijection, base.dim
+
+    @abstractmethod
+    def forward(self, rows: Array) -> Array:
+        """Bring rows of the base through the bijection."""
+
+    def nodes(self) -> tuple[Array, Array]:
+        """Those of the base, through the bijection."""
+        base: Any = self.base
+        points, weight = base.nodes()
+        return self.forward(points), weight
+
+    def _draw(self, generator: np.random.Generator, n: int) -> Array:
+        return self.forward(self.base.sample(n, generator))
+
+
+class Warped(Mapped):
     """A distribution whose columns have gone through increasing maps.
 
     Parameters
@@ -38,30 +64,24 @@ class Warped:
     """
 
     def __init__(self, base: Distribution, maps: Sequence[Increasing]) -> None:
-        self.base, self.maps, self.dim = base, maps, base.dim
+        super().__init__(base, maps)
+        self.maps = maps
 
-    def forward(self, z: Array) -> Array:
-        """Bring rows of the base through the maps."""
-        return np.column_stack([f.forward(c) for f, c in zip(self.maps, z.T, strict=True)])
+    def forward(self, rows: Array) -> Array:
+        """Bring every column through its map."""
+        return np.column_stack([f.forward(c) for f, c in zip(self.maps, rows.T, strict=True)])
 
-    def sample(self, n: int, rng: RandomState | None = None) -> Array:
-        """Draw ``n`` rows, shape (n, dim)."""
-        return self.forward(self.base.sample(n, rng))
-
-    def log_density(self, x: npt.ArrayLike) -> Array:
-        """Log-density of every row, shape (n,); -inf outside the support."""
-        points = as_points(x, self.dim)
+    def _log_density(self, points: Array) -> Array:
+        each = list(zip(self.maps, points.T, strict=True))
         with np.errstate(all="ignore"):
-            z = np.column_stack([f.inverse(c) for f, c in zip(self.maps, points.T, strict=True)])
+            z = np.column_stack([f.inverse(column) for f, column in each])
             inside = np.isfinite(z.sum(axis=1))
             z = np.where(inside[:, None], z, 0.0)
-            slopes = [
-                f.log_slope(*columns) for f, *columns in zip(self.maps, z.T, points.T, strict=True)
-            ]
+            slopes = [f.log_slope(a, b) for (f, b), a in zip(each, z.T, strict=True)]
             return np.where(inside, self.base.log_density(z) - np.sum(slopes, axis=0), -math.inf)
 
 
-class Rotated:
+class Rotated(Mapped):
     """A distribution whose rows are multiplied by an orthogonal matrix.
 
     Examples
@@ -73,19 +93,58 @@ class Rotated:
     """
 
     def __init__(self, base: Distribution, matrix: Any) -> None:
-        self.base, self.matrix, self.dim = base, matrix, base.dim
+        super().__init__(base, matrix)
+        self.matrix = matrix
 
-    def forward(self, y: Array) -> Array:
+    def forward(self, rows: Array) -> Array:
         """Turn rows of the base."""
-        return np.asarray(y @ np.transpose(self.matrix))
+        return np.asarray(rows @ np.transpose(self.matrix))
 
-    def sample(self, n: int, rng: RandomState | None = None) -> Array:
-        """Draw ``n`` rows, shape (n, dim)."""
-        return self.forward(self.base.sample(n, rng))
+    def _log_density(self, points: Array) -> Array:
+        return self.base.log_density(points @ np.asarray(self.matrix))
 
-    def log_density(self, x: npt.ArrayLike) -> Array:
-        """Log-density of every row, shape (n,)."""
-        return self.base.log_density(as_points(x, self.dim) @ np.asarray(self.matrix))
+
+class Curved(Mapped):
+    """A distribution whose last column is raised by ``bend * first**2``."""
+
+    def __init__(self, base: Distribution, bend: float) -> None:
+        super().__init__(base, bend)
+        self.bend = bend
+
+    def forward(self, rows: Array) -> Array:
+        """Bend rows of the base."""
+        return np.column_stack([rows[:, :-1], rows[:, -1] + self.bend * rows[:, 0] ** 2])
+
+    def _log_density(self, points: Array) -> Array:
+        with np.errstate(over="ignore"):
+            straight = points[:, -1] - self.bend * points[:, 0] ** 2
+        return self.base.log_density(
+            np.column_stack([points[:, :-1], np.clip(straight, -1e200, 1e200)])
+        )
+
+
+class Ring(CheckedDistribution):
+    """Points at every angle alike and at a random distance from zero, in the plane."""
+
+    dim = 2
+
+    def __init__(self, radius: Margin) -> None:
+        self.radius = radius
+
+    def nodes(self) -> tuple[Array, Array]:
+        """Nodes of the radius at 64 angles."""
+        radius, weight = self.radius.nodes()
+        x = (radius[:, None, :] * _at_angles(2 * math.pi * np.arange(64) / 64)).reshape(-1, 2)
+        return x, np.repeat(weight / 64, 64)
+
+    def _draw(self, generator: np.random.Generator, n: int) -> Array:
+        radius = self.radius.sample(n, generator)
+        return np.asarray(radius * _at_angles(generator.uniform(0, 2 * math.pi, n)))
+
+    def _log_density(self, points: Array) -> Array:
+        radius = np.hypot(*points.T)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.radius.log_density(radius) - np.log(2 * math.pi * radius))
 
 
 def orthogonal(dim: int, seed: int) -> Array:
@@ -95,46 +154,6 @@ def orthogonal(dim: int, seed: int) -> Array:
     return frozen(Q * np.sign(np.diag(R)))
 
 
-class Curved:
-    """A distribution whose last column is raised by ``bend * first**2``."""
-
-    def __init__(self, base: Distribution, bend: float) -> None:
-        self.base, self.bend, self.dim = base, bend, base.dim
-
-    def forward(self, y: Array) -> Array:
-        """Bend rows of the base."""
-        return np.column_stack([y[:, :-1], y[:, -1] + self.bend * y[:, 0] ** 2])
-
-    def sample(self, n: int, rng: RandomState | None = None) -> Array:
-        """Draw ``n`` rows, shape (n, dim)."""
-        return self.forward(self.base.sample(n, rng))
-
-    def log_density(self, x: npt.ArrayLike) -> Array:
-        """Log-density of every row, shape (n,)."""
-        x = as_points(x, self.dim)
-        with np.errstate(over="ignore"):
-            straight = x[:, -1] - self.bend * x[:, 0] ** 2
-        y = np.column_stack([x[:, :-1], np.clip(straight, -1e200, 1e200)])
-        return self.base.log_density(y)
-
-
-class Ring:
-    """Points at every angle alike and at a random distance from zero, in the plane."""
-
-    dim = 2
-
-    def __init__(self, radius: Margin) -> None:
-        self.radius = radius
-
-    def sample(self, n: int, rng: RandomState | None = None) -> Array:
-        """Draw ``n`` rows, shape (n, 2)."""
-        generator = as_generator(rng)
-        radius = self.radius.sample(as_count(n), generator)
-        angle = generator.uniform(0, 2 * math.pi, len(radius))
-        return np.asarray(radius * np.column_stack([np.cos(angle), np.sin(angle)]))
-
-    def log_density(self, x: npt.ArrayLike) -> Array:
-        """Log-density of every row, shape (n,)."""
-        radius = np.hypot(*as_points(x, 2).T)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.radius.log_density(radius) - np.log(2 * math.pi * radius))
+def _at_angles(angles: Array) -> Array:
+    """Points of the unit circle, shape (n, 2)."""
+    return np.column_stack([np.cos(angles), np.sin(angles)])

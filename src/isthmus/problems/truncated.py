@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
-from ..typing import Array, RandomState
-from .base import as_count, as_generator, as_points, positive
+from ..typing import Array
+from .base import CheckedDistribution, positive
 
 
-class TruncatedNormal:
+class TruncatedNormal(CheckedDistribution):
     """A normal restricted to [low, high] and renormalised.
 
     Parameters
@@ -54,10 +53,9 @@ class TruncatedNormal:
         """Intervals where the density is positive."""
         return ((self.low, self.high),)
 
-    def sample(self, n: int, rng: RandomState | None = None) -> Array:
-        """Draw ``n`` rows, shape (n, 1), by inverting the distribution function."""
-        # u lies in (0, 1], so that its logarithm is finite.
-        u = 1 - as_generator(rng).random(as_count(n))
+    def _draw(self, generator: np.random.Generator, n: int) -> Array:
+        # The inverse of the distribution function at u in (0, 1], whose logarithm is finite.
+        u = 1 - generator.random(n)
         log_a, log_b = special.log_ndtr(self._a), special.log_ndtr(self._b)
         log_cdf = log_b + np.log(u + (1 - u) * math.exp(log_a - log_b))
         # ndtri_exp(0) is infinite, which the clip brings back to the end.
@@ -66,12 +64,11 @@ class TruncatedNormal:
         # loc + scale * z can round past an end, where the density is zero.
         return np.asarray(np.clip(x, self.low, self.high)[:, None])
 
-    def log_density(self, x: npt.ArrayLike) -> Array:
-        """Log-density of every row, shape (n,); -inf outside the support."""
-        points = as_points(x, 1)[:, 0]
-        outside = (points < self.low) | (points > self.high)
+    def _log_density(self, points: Array) -> Array:
+        x = points[:, 0]
+        outside = (x < self.low) | (x > self.high)
         # A far point is moved before it is squared, which could overflow.
-        z = (np.where(outside, self.loc, points) - self.loc) / self.scale
+        z = (np.where(outside, self.loc, x) - self.loc) / self.scale
         constant = self.log_mass + math.log(self.scale) + 0.5 * math.log(2 * math.pi)
         return np.asarray(np.where(outside, -np.inf, -0.5 * z**2 - constant))
 

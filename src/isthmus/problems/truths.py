@@ -6,10 +6,12 @@ one that fits; none is needed twice, since a problem keeps its answer.
 =========================  ==========================================  ===========
 function                   pairs                                       by
 =========================  ==========================================  ===========
+:func:`exact`              composed, taken apart where that is exact   either
 :func:`gaussians`          normal and normal                           closed form
 :func:`to_student_t`       normal or Student-t and Student-t           quadrature
 :func:`to_two_gaussians`   normal and mixture of two normals           quadrature
 :func:`on_intervals`       one-dimensional, finite support             quadrature
+:func:`by_label`           mixtures of components that never meet      either
 :class:`MonteCarlo`        anything                                    monte carlo
 =========================  ==========================================  ===========
 
@@ -21,19 +23,16 @@ geometrically, and a fixed grid reaches rounding error.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..typing import Array
 from .base import Distribution
-from .blocks import PairedScatter, relative_spectrum
-from .gaussian import Gaussian
-from .mixture import Mixture
-from .student_t import StudentT
+from .composed import Mixture, Point, Product
+from .elliptical import Elliptical, Gaussian, StudentT, relative_spectrum
+from .transformed import Mapped
 
 
 class Truth(NamedTuple):
@@ -42,34 +41,6 @@ class Truth(NamedTuple):
     kl: float
     std_error: float
     by: str
-
-
-class Elliptical(Protocol):
-    """A normal, or a normal with a random precision factor g."""
-
-    @property
-    def loc(self) -> Array:
-        """Location, shape (dim,)."""
-        ...
-
-    @property
-    def scatter(self) -> PairedScatter:
-        """Covariance given g = 1."""
-        ...
-
-    @property
-    def entropy(self) -> float:
-        """Minus the mean log-density."""
-        ...
-
-    @property
-    def mean_log_precision(self) -> float:
-        """E[log g]."""
-        ...
-
-    def log_laplace_precision(self, s: Array) -> Array:
-        """Logarithm of E[exp(-s g)]."""
-        ...
 
 
 def gaussians(p: Gaussian, q: Gaussian) -> Truth:
@@ -83,7 +54,7 @@ def gaussians(p: Gaussian, q: Gaussian) -> Truth:
     >>> round(gaussians(Gaussian(-1.0, 0.08), Gaussian(2.0, 0.15)).kl, 4)
     200.2708
     """
-    values, shift = relative_spectrum(p.scatter, q.scatter, p.loc - q.loc)
+    values, shift = relative_spectrum(p, q)
     kl = 0.5 * float((values - 1 - np.log(values) + shift**2).sum())
     return Truth(kl, 0.0, "closed form")
 
@@ -105,7 +76,7 @@ def to_student_t(p: Elliptical, q: StudentT) -> Truth:
     >>> abs(to_student_t(p, q).kl) < 1e-12
     True
     """
-    values, shift = relative_spectrum(p.scatter, q.scatter, p.loc - q.loc)
+    values, shift = relative_spectrum(p, q)
     df = q.df
     mean = 1 + (values.sum() + (shift**2).sum()) / df
     # log t from -40 to 80: below, the integrand is O(t^2); above, exp(-t) is 0
@@ -134,7 +105,12 @@ def to_two_gaussians(p: Gaussian, q: Mixture) -> Truth:
     >>> abs(to_two_gaussians(Gaussian(0.0), q).kl) < 1e-12
     True
     """
-    first, second = _two_gaussians(q)
+    parts: tuple[Any, ...] = q.components
+    if len(parts) != 2 or not all(isinstance(part, Gaussian) for part in parts):
+        raise ValueError(f"q must be a mixture of two Gaussians; received {q!r}.")
+    first, second = parts
+    if not np.array_equal(first.scatter.matrix(), second.scatter.matrix()):
+        raise ValueError("q's components must share one covariance; received two different ones.")
     to_first, to_second = gaussians(p, first).kl, gaussians(p, second).kl
     # The slope of l in q's whitened coordinates, and its length under p.
     slope = first.scatter.whiten((second.loc - first.loc)[None, :])
@@ -149,24 +125,11 @@ def to_two_gaussians(p: Gaussian, q: Mixture) -> Truth:
     return Truth(to_first - step * float(density @ mixed), 0.0, "quadrature")
 
 
-def _two_gaussians(q: Mixture) -> tuple[Gaussian, Gaussian]:
-    parts: tuple[Any, ...] = q.components
-    if len(parts) != 2 or not all(isinstance(part, Gaussian) for part in parts):
-        raise ValueError(f"q must be a mixture of two Gaussians; received {q!r}.")
-    first, second = parts
-    same_scale = np.array_equal(first.scatter.scale, second.scatter.scale)
-    if not (same_scale and np.array_equal(first.scatter.rho, second.scatter.rho)):
-        raise ValueError("q's components must share one covariance; received two different ones.")
-    return first, second
-
-
 class Bounded(Distribution, Protocol):
-    """A one-dimensional distribution that knows the intervals of its support."""
+    """A one-dimensional distribution that knows the intervals (low, high) of its support."""
 
     @property
-    def support(self) -> tuple[tuple[float, float], ...]:
-        """Intervals (low, high)."""
-        ...
+    def support(self) -> tuple[tuple[float, float], ...]: ...
 
 
 def on_intervals(p: Bounded, q: Bounded) -> Truth:
@@ -185,8 +148,13 @@ def on_intervals(p: Bounded, q: Bounded) -> Truth:
         log_p, log_q = (float(side.log_density([value])[0]) for side in (p, q))
         return math.exp(log_p) * (log_p - log_q)
 
+    ends = [end for side in (p, q) for interval in side.support for end in interval]
+    if not np.isfinite(ends).all():
+        raise ValueError(
+            f"p and q must have finite supports; received {p.support} and {q.support}."
+        )
     total = 0.0
-    for low, high in _pieces(p, q):
+    for low, high in pairwise(sorted(set(ends))):
         # Densities are smooth within a piece and may jump at its ends, so the
         # midpoint says whether a side is there at all.
         log_p, log_q = (float(side.log_density([0.5 * (low + high)])[0]) for side in (p, q))
@@ -197,15 +165,6 @@ def on_intervals(p: Bounded, q: Bounded) -> Truth:
         piece, _ = integrate.quad(integrand, low, high, epsabs=1e-13, epsrel=1e-12, limit=200)
         total += piece
     return Truth(total, 0.0, "quadrature")
-
-
-def _pieces(p: Bounded, q: Bounded) -> Iterator[tuple[float, float]]:
-    ends = [end for side in (p, q) for interval in side.support for end in interval]
-    if not np.isfinite(ends).all():
-        raise ValueError(
-            f"p and q must have finite supports; received {p.support} and {q.support}."
-        )
-    return pairwise(sorted(set(ends)))
 
 
 @dataclass(frozen=True)
@@ -237,7 +196,6 @@ class MonteCarlo:
             raise ValueError(f"n must be at least 2; received {self.n!r}.")
 
     def __call__(self, p: Distribution, q: Distribution) -> Truth:
-        """Estimate the KL of p from q."""
         rng = np.random.default_rng(self.seed)
         rows = max(1, self.chunk // p.dim)
         ratios = np.empty(self.n)
@@ -246,3 +204,62 @@ class MonteCarlo:
             ratios[start : start + rows] = p.log_density(x) - q.log_density(x)
         error = float(ratios.std(ddof=1)) / math.sqrt(self.n)
         return Truth(float(ratios.mean()), error, "monte carlo")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A KL that was found once, by ``MonteCarlo(n, seed=0)``, and takes too long to find again."""
+
+    kl: float
+    std_error: float
+    n: int = 10_000_000
+
+    def __call__(self, p: Distribution, q: Distribution) -> Truth:
+        return Truth(self.kl, self.std_error, "monte carlo")
+
+
+def equal(p: Distribution, q: Distribution) -> Truth:
+    """KL of a distribution from itself."""
+    return Truth(0.0, 0.0, "closed form")
+
+
+def exact(p: Any, q: Any) -> Truth:
+    """KL of p from q.
+
+    A bijection that both share is taken off and independent parts are added up. What
+    remains is closed form between normals and between Student-t's, and otherwise
+    a mean over the nodes of p, which must then have at most two columns.
+
+    Examples
+    --------
+    >>> from isthmus.problems import Margin
+    >>> round(exact(Margin("gamma", 2.0), Margin("gamma", 5.0)).kl, 6)
+    1.909701
+    """
+    if isinstance(p, Mapped) and isinstance(q, Mapped) and p.bijection is q.bijection:
+        return exact(p.base, q.base)
+    if isinstance(p, Product) and isinstance(q, Product) and p.dims == q.dims:
+        pairs = list(zip(p.parts, q.parts, strict=True))
+        found = {pair: exact(*pair) for pair in set(pairs)}  # a part may come many times
+        return _total([found[pair] for pair in pairs])
+    if isinstance(p, Point) and isinstance(q, Point):
+        return Truth(0.0 if p.value == q.value else math.inf, 0.0, "closed form")
+    if isinstance(p, Gaussian) and isinstance(q, Gaussian):
+        return gaussians(p, q)
+    if isinstance(p, Elliptical) and isinstance(q, StudentT):
+        return to_student_t(p, q)
+    x, weight = p.nodes()
+    return Truth(float(weight @ (p.log_density(x) - q.log_density(x))), 0.0, "quadrature")
+
+
+def by_label(p: Mixture, q: Mixture) -> Truth:
+    """KL of mixtures whose components of one number share a support that no other meets."""
+    shares = Truth(float(p.weights @ np.log(p.weights / q.weights)), 0.0, "closed form")
+    parts = [exact(a, b) for a, b in zip(p.components, q.components, strict=True)]
+    scaled = [t._replace(kl=float(w) * t.kl) for w, t in zip(p.weights, parts, strict=True)]
+    return _total([shares, *scaled])
+
+
+def _total(terms: list[Truth]) -> Truth:
+    closed = all(term.by == "closed form" for term in terms)
+    return Truth(sum(t.kl for t in terms), 0.0, "closed form" if closed else "quadrature")

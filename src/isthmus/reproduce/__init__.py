@@ -3,24 +3,14 @@
 Every table or figure is one file with one subclass of :class:`Experiment`. It says
 which cells of work there are, runs one of them, and turns the numbers of all into
 tables and figures; the rest (processes, going on after a stop, records) is shared.
-
-Examples
---------
->>> from isthmus import experiments
->>> experiments.load("table-1").title
-'Table 1: KL of one-dimensional normals far apart'
 """
 
 from __future__ import annotations
 
 import difflib
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from .runner import Experiment, Outcome, Stopped, Table, run_experiment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # In the order of the paper. A module is imported when its experiment is loaded.
 EXPERIMENTS: dict[str, str] = {
@@ -52,34 +42,25 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """Names of all experiments, in the order of the paper.
-
-    Examples
-    --------
-    >>> "table-1" in names()
-    True
-    """
+    """Names of all experiments, in the order of the paper."""
     return list(EXPERIMENTS)
 
 
 def load(name: str) -> Experiment:
     """Make the experiment of this name.
 
-    Raises
-    ------
-    ValueError
-        If there is none; the message has the nearest names.
-
     Examples
     --------
+    >>> load("table-1").title
+    'Table 1: KL of one-dimensional normals far apart'
     >>> load("tabel1")
     Traceback (most recent call last):
     ValueError: NAME must be that of an experiment, or all; received 'tabel1'. Did you mean ...?
     """
     if name not in EXPERIMENTS:
         close = difflib.get_close_matches(str(name), EXPERIMENTS, n=3, cutoff=0.4)
-        known: Iterable[str] = close or EXPERIMENTS
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
+        hint = f"Did you mean {' or '.join(close)}?" if close else ""
+        hint = hint or f"There are {', '.join(EXPERIMENTS)}."
         raise ValueError(f"NAME must be that of an experiment, or all; received {name!r}. {hint}")
     experiment: Experiment = from_spec(EXPERIMENTS[name])
     if experiment.name != name:

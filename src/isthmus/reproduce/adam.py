@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from ..auxiliaries.automatic import fit_auxiliary, resolve_auxiliaries
-from ..data.sample import TwoSamples
+from ..data.holdout import split_rows
+from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
 from ..estimator import RatioEstimator
 from ..typing import Array
@@ -28,26 +29,9 @@ class MDREByAdam(RatioEstimator):
     b = 0, the same for every class. The objective is not convex in W and nothing is
     waited for: after ``steps`` steps training ends, as the paper's did.
 
-    Parameters
-    ----------
-    auxiliaries : auxiliary or list
-        As in :class:`isthmus.MDRE`; mixed rows are made anew for every batch.
-    steps : int, default 2000
-        Number of steps.
-    batch_size : int, default 100
-        Rows of each class in a batch.
-    lr : float, default 0.01
-        Learning rate, which falls to zero along half a cosine.
-    random_state : int or None
-        Seeds the batches.
-
-    Attributes
-    ----------
-    W_ : ndarray of shape (K + 2, d, d)
-    centre_ : ndarray of shape (K + 2, d)
-    offset_ : ndarray of shape (K + 2,)
-    held_out_ : float
-        Mean log-probability of the true class of a tenth of the rows, kept from training.
+    Mixed rows are made anew for every batch of ``batch_size`` rows of each class, and the rate
+    ``lr`` falls to zero along half a cosine. ``held_out_`` is the mean log-probability of the
+    true class of a tenth of the rows, kept from training.
 
     Examples
     --------
@@ -77,14 +61,10 @@ class MDREByAdam(RatioEstimator):
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         rng = seeds("adam")
-        kept, held = [], []
-        for rows in (samples.p.rows, samples.q.rows):
-            order, cut = rng.permutation(len(rows)), max(int(_HELD * len(rows)), 1)
-            held.append(rows[order[:cut]])
-            kept.append(rows[order[cut:]])
-        d = samples.n_columns
-        draws = [_Rows(kept[0]), _Rows(kept[1]), *self._auxiliaries(kept, d)]
-        classes = len(draws)
+        splits = [split_rows(len(one), rng, _HELD, len(one)) for one in samples]
+        both = list(zip(samples, splits, strict=True))
+        draws = self._classes(TwoSamples.both(one.take(split.train) for one, split in both))
+        classes, d = len(draws), samples.n_columns
         W = np.tile(np.eye(d, dtype=np.float32), (classes, 1, 1))
         parameters = [W, np.zeros((classes, d), np.float32), np.zeros(classes, np.float32)]
         moments = [(np.zeros_like(one), np.zeros_like(one)) for one in parameters]
@@ -92,28 +72,27 @@ class MDREByAdam(RatioEstimator):
         for step in range(1, self.steps + 1):
             batch = [draw.sample(self.batch_size, rng) for draw in draws]
             X = np.concatenate(batch).astype(np.float32)
-            gradients = _gradients(parameters, X, label)
             rate = 0.5 * self.lr * (1 + np.cos(np.pi * step / self.steps))
-            for one, gradient, (first, second) in zip(parameters, gradients, moments, strict=True):
+            for one, gradient, (first, second) in zip(
+                parameters, gradients(parameters, X, label), moments, strict=True
+            ):
                 first += (1 - _BETAS[0]) * (gradient - first)
                 second += (1 - _BETAS[1]) * (gradient**2 - second)
                 ahead = first / (1 - _BETAS[0] ** step)
                 scale = np.sqrt(second / (1 - _BETAS[1] ** step)) + _EPSILON
                 one -= rate * ahead / scale
         self.W_, self.centre_, self.offset_ = (one.astype(np.float64) for one in parameters)
-        parts = [_Rows(held[0]), _Rows(held[1]), *self._auxiliaries(held, d)]
-        self.held_out_ = float(
-            np.mean(
-                [
-                    log_softmax(self._critics(part.sample(1000, rng)), axis=1)[:, c].mean()
-                    for c, part in enumerate(parts)
-                ]
-            )
-        )
+        held = self._classes(TwoSamples.both(one.take(split.held) for one, split in both))
+        log_proba = [
+            log_softmax(self._critics(part.sample(1000, rng)), axis=1)[:, c].mean()
+            for c, part in enumerate(held)
+        ]
+        self.held_out_ = float(np.mean(log_proba))
 
-    def _auxiliaries(self, rows: list[Array], d: int) -> list[Any]:
-        made = resolve_auxiliaries(self.auxiliaries, d)
-        return [fit_auxiliary(one, TwoSamples.of(rows[0], rows[1])) for one in made]
+    def _classes(self, samples: TwoSamples) -> list[Any]:
+        """What draws rows of p, q and the auxiliaries."""
+        made = resolve_auxiliaries(self.auxiliaries, samples.n_columns)
+        return [*map(_Rows, samples), *(fit_auxiliary(one, samples) for one in made)]
 
     def _critics(self, rows: Array) -> Array:
         spread = [(rows - m) @ W for W, m in zip(self.W_, self.centre_, strict=True)]
@@ -128,14 +107,14 @@ class MDREByAdam(RatioEstimator):
 class _Rows:
     """Rows of a sample, drawn with replacement."""
 
-    def __init__(self, rows: Array) -> None:
-        self.rows = rows
+    def __init__(self, sample: Sample) -> None:
+        self.rows = sample.rows
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         return np.asarray(self.rows[rng.integers(len(self.rows), size=n)])
 
 
-def _gradients(parameters: list[Any], X: Any, label: Any) -> list[Any]:
+def gradients(parameters: list[Any], X: Any, label: Any) -> list[Any]:
     """Gradients of the mean cross-entropy in W, centres and offsets."""
     W, centre, offset = parameters
     classes, d, _ = W.shape

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from . import draw as _draw
-from .kl import load, mean_and_spread, number
-from .record import Found
+from .. import MDRE
+from ..baselines import TRE
+from ..critics import Quadratic, Splines, Sum
+from . import draw
+from .record import Fields
+from .results import averaged, few, few_by_class, mean, number, rms, select
 from .runner import Experiment
+from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEM = "appendix-f"
 _PENALTIES = (1.0, 1e-2, 1e-4)
@@ -40,90 +42,75 @@ class AppendixF(Experiment):
         "and grows as that falls."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Every penalty and seed, and the default once for each seed."""
         size = 2_000 if quick else 20_000
         cells = [{"l2": l2, "rows": size, "seed": s} for s in range(seeds) for l2 in _PENALTIES]
         default = {"l2": "auto", "rows": min(size, 5_000)}
         return cells + [{**default, "seed": s} for s in range(seeds) if not quick]
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Estimates of m/q within and beyond q's support, and of p/q on p and q."""
-        from .. import stack
-
-        problem, seed = load(_PROBLEM), cell["seed"]
-        X, y = stack(*(draw(cell["rows"], seed) for draw in (problem.sample_p, problem.sample_q)))
-        rng = np.random.default_rng([seed, 1])
-        m = problem.auxiliaries[0].fit(X[y == 1], X[y == 0])
-        rows = {"p": problem.sample_p(_FRESH, rng), "q": problem.sample_q(_FRESH, rng)}
-        rows["m"] = m.sample(_FRESH, rng)
+        samples, seed = Samples.of(_PROBLEM, cell), cell["seed"]
+        problem = samples.problem
+        m: Any = problem.auxiliaries[0].fit(samples.p, samples.q)
+        rows = samples.fresh(_FRESH)
+        rows["m"] = m.sample(_FRESH, samples.rng)
         hole = np.abs(rows["m"][:, 0]) < _HOLE
         x = np.linspace(-_SPAN, _SPAN, _POINTS)[:, None]
-        found: Found = {"share_in_hole": hole.mean()}
-        for method, (m_q, p_q) in _fits(problem, X, y, cell).items():
-            found[method] = {"kl": p_q(rows["p"]).mean()}
-            found[method] |= {
-                f"rms_{on}": _draw.rms(p_q(rows[on]) - problem.log_ratio(rows[on]))
-                for on in ("p", "q")
-            }
+        found: Fields = {"share_in_hole": hole.mean()}
+        for method, (m_q, p_q) in _fits(samples, cell).items():
+            own = found[method] = {"kl": p_q(rows["p"]).mean()}
+            for on in ("p", "q"):
+                own[f"rms_{on}"] = rms(p_q(rows[on]) - problem.log_ratio(rows[on]))
             if m_q is not None:
                 there, exact = m_q(rows["m"]), _log_m_q(problem, m, rows["m"])
-                found[method] |= {
-                    "rms_m_q": _draw.rms((there - exact)[~hole]),
-                    "hole_mean": there[hole].mean(),
-                    "hole_largest": there[hole].max(),
-                }
+                own["rms_m_q"] = rms((there - exact)[~hole])
+                own["hole_mean"], own["hole_largest"] = there[hole].mean(), there[hole].max()
             if seed == 0:
-                found[method]["p_q"] = _draw.few(p_q(x))
+                own["p_q"] = few(p_q(x))
                 if m_q is not None:
-                    found[method]["m_q"] = _draw.few(m_q(x))
+                    own["m_q"] = few(m_q(x))
         if seed == 0:
             logs = {"p": problem.log_p(x), "q": problem.log_q(x), "m": m.log_density(x)}
-            found["density"] = {name: _draw.few(np.exp(log)) for name, log in logs.items()}
-            found["x"] = _draw.few(x[:, 0])
+            found["density"] = few_by_class({name: np.exp(log) for name, log in logs.items()})
+            found["x"] = few(x[:, 0])
             found["true_p_q"], found["true_m_q"] = problem.log_ratio(x), _log_m_q(problem, m, x)
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """m/q where it exists and where it does not; p/q."""
-        rows = []
+    def tables(self, results: list[Fields]) -> list[Table]:
+        rows, of_m = [], ("rms_m_q", "hole_mean", "hole_largest")
+        of_p = ("kl", "rms_p", "rms_q")
         for l2 in _PENALTIES:
-            for method in ("tre", "paper"):
-                mine = [each[method] for each in results if each["l2"] == l2]
-                keys = ("rms_m_q", "hole_mean", "hole_largest", "kl", "rms_p", "rms_q")
-                cells = (
-                    mean_and_spread([e[k] for e in mine if e.get(k) is not None]) for k in keys
-                )
-                rows.append(["TRE" if method == "tre" else "MDRE", f"{l2:g}", *cells])
-        mine = [each["default"] for each in results if each["l2"] == "auto"]
+            for method, label in (("tre", "TRE"), ("paper", "MDRE")):
+                mine = select(results, l2=l2)
+                told = (averaged(mine, method, name) for name in of_m + of_p)
+                rows.append([label, f"{l2:g}", *told])
+        mine = select(results, l2="auto")
         if mine:
-            values = (mean_and_spread([e[k] for e in mine]) for k in ("kl", "rms_p", "rms_q"))
-            rows.append(["MDRE, default", "auto", "", "", "", *values])
+            told = (averaged(mine, "default", name) for name in of_p)
+            rows.append(["MDRE, default", "auto", "", "", "", *told])
         columns = ["method", "l2", "m/q: RMSE on m within q", "m/q: mean on m beyond q"]
-        columns += ["m/q: largest", f"p/q: KL (true {number(load(_PROBLEM).kl)})"]
+        columns += ["m/q: largest", f"p/q: KL (true {number(pair(_PROBLEM).kl)})"]
         columns += ["p/q: RMSE on p", "p/q: RMSE on q"]
-        share = 100 * float(np.mean([each["share_in_hole"] for each in results]))
         note = (
-            f"In nats. {share:.0f} % of the rows of m lie beyond the support of q, where log m/q "
-            "is infinite. RMSE on q is over the rows within the support of p, where log p/q is "
-            "finite."
+            f"In nats. {100 * mean(results, 'share_in_hole'):.0f} % of the rows of m lie beyond "
+            "the support of q, where log m/q is infinite. RMSE on q is over the rows within the "
+            "support of p, where log p/q is finite."
         )
         return [Table("log m/q and log p/q by penalty", columns, rows, [note])]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """Setup, dM/dQ, its growth with a falling penalty, and log p/q."""
-        first = {each["l2"]: each for each in results if each["seed"] == 0}
+    def figures(self, results: list[Fields]) -> draw.Figures:
+        first = {each["l2"]: each for each in select(results, seed=0)}
         penalties = [l2 for l2 in _PENALTIES if l2 in first]
         if not penalties:
             return {}
         base = first[penalties[0]]
-        figure, axes = _draw.panels(2, 2, height=2.7)
-        looks = {_draw.look(m).label: _draw.look(m) for m in ("tre",)}
-        _draw.legend(
-            figure, {"truth": _draw.TRUTH, **looks, "MDRE, the same critics": _draw.look("paper")}
-        )
-        _draw.densities(axes[0, 0], base["x"], base["density"])
-        _draw.heading(axes[0, 0], "(a) Setup: p, q and m")
+        figure, axes = draw.panels(2, 2, height=2.7)
+        looks = {"TRE": draw.look("tre"), "MDRE, the same critics": draw.look("paper")}
+        draw.legend(figure, {"truth": draw.TRUTH, **looks})
+        draw.densities(axes[0, 0], base["x"], base["density"])
+        draw.heading(axes[0, 0], "(a) Setup: p, q and m")
         axes[0, 0].set_ylabel("density")
         _ratio_panel(axes[0, 1], first, penalties)
         _growth_panel(axes[1, 0], results, penalties)
@@ -132,54 +119,39 @@ class AppendixF(Experiment):
             panel.set_xlabel("x")
         return {"appendix-f": figure}
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """What blows up, and what does not."""
+    def remarks(self, results: list[Fields]) -> list[str]:
         low, high = min(_PENALTIES), max(_PENALTIES)
-        mean = {
-            (m, l2): {
-                k: float(np.mean([e[m][k] for e in results if e["l2"] == l2]))
-                for k in ("hole_mean", "hole_largest", "kl", "rms_p")
-            }
+        weak = select(results, l2=low)
+        tre, mdre = (
+            {k: mean(weak, m, k) for k in ("hole_mean", "hole_largest", "kl", "rms_p")}
             for m in ("tre", "paper")
-            for l2 in (low, high)
-        }
-        tre, mdre = mean["tre", low], mean["paper", low]
+        )
+        strong = mean(select(results, l2=high), "tre", "hole_mean")
         return [
             f"As the penalty falls from {high:g} to {low:g}, TRE's log m/q beyond the support of q "
-            f"grows from {mean['tre', high]['hole_mean']:.0f} to {tre['hole_mean']:.0f} nats on "
+            f"grows from {strong:.0f} to {tre['hole_mean']:.0f} nats on "
             f"average, and to {tre['hole_largest']:.0f} at most: nothing but the penalty, and in "
             "the end the solver's tolerance, bounds it. MDRE's h_m − h_q, whose truth is infinite "
             f"there too, grows to {mdre['hole_mean']:.0f}; it is no part of its log p/q.",
             f"On samples of p both are right, as the paper grants: KL {tre['kl']:.2f} by TRE and "
-            f"{mdre['kl']:.2f} by MDRE, of {load(_PROBLEM).kl:.2f}, with errors of "
+            f"{mdre['kl']:.2f} by MDRE, of {pair(_PROBLEM).kl:.2f}, with errors of "
             f"{tre['rms_p']:.2f} and {mdre['rms_p']:.2f} nats. What is undefined is not used "
             "there.",
         ]
 
 
-def _fits(problem: Any, X: np.ndarray, y: np.ndarray, cell: Found) -> dict[str, Any]:
+def _fits(samples: Samples, cell: Fields) -> dict[str, Any]:
     """Functions that give log m/q (None if it is not estimated) and log p/q, by method."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    from .. import MDRE
-    from ..baselines import TRE
-    from ..critics import Quadratic, Splines, Sum
-
-    seed = cell["seed"]
+    seed, auxiliaries = cell["seed"], samples.problem.auxiliaries
     if cell["l2"] == "auto":
-        return {"default": (None, MDRE(random_state=seed).fit(X, y).log_ratio)}
-    how = {
-        "critic": Sum([Quadratic(), Splines(_SPLINES)]),
-        "anchor": None,
-        "maps": None,
-        "l2": cell["l2"],
-        "random_state": seed,
-    }
+        return {"default": (None, MDRE(random_state=seed).fit(*samples.stacked).log_ratio)}
+    settings: Fields = {"anchor": None, "maps": None, "l2": cell["l2"], "random_state": seed}
+    settings["critic"] = Sum([Quadratic(), Splines(_SPLINES)])
     with warnings.catch_warnings():
         # Where a ratio is infinite the optimum is far away, and nearly flat.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        tre = TRE(waymarks=problem.auxiliaries, **how).fit(X, y)
-        mdre = MDRE(problem.auxiliaries, known_density=False, **how).fit(X, y)
+        tre = TRE(waymarks=auxiliaries, **settings).fit(*samples.stacked)
+        mdre = MDRE(auxiliaries, known_density=False, **settings).fit(*samples.stacked)
     return {
         "tre": (lambda x: tre.bridge_log_ratio(x, 1), tre.log_ratio),
         "paper": (lambda x: mdre.log_ratio(x, "m1", "q"), mdre.log_ratio),
@@ -193,70 +165,49 @@ def _log_m_q(problem: Any, m: Any, x: np.ndarray) -> np.ndarray:
 
 def _beyond(axes: Any, text: str) -> None:
     """Shade where q has no support and m has."""
-    axes.axvspan(-_HOLE, _HOLE, color=_draw.PALE, linewidth=0, zorder=0)
-    axes.annotate(
-        text,
-        (0, 0.92),
-        xycoords=axes.get_xaxis_transform(),
-        ha="center",
-        fontsize=8.5,
-        color="#666666",
-    )
+    axes.axvspan(-_HOLE, _HOLE, color=draw.PALE, linewidth=0, zorder=0)
+    top = axes.get_xaxis_transform()
+    axes.annotate(text, (0, 0.92), xycoords=top, ha="center", fontsize=8.5, color="#666666")
 
 
-def _ratio_panel(axes: Any, first: dict[Any, Found], penalties: list[float]) -> None:
+def _ratio_panel(axes: Any, first: dict[Any, Fields], penalties: list[float]) -> None:
     _beyond(axes, "beyond q: truth is +∞")
     for l2 in penalties:
-        each = first[l2]
-        axes.plot(each["x"], each["tre"]["m_q"], color=_SHADES[l2], linewidth=1.8)
+        axes.plot(first[l2]["x"], first[l2]["tre"]["m_q"], color=_SHADES[l2], linewidth=1.8)
     base = first[penalties[0]]
-    axes.plot(base["x"], _numbers(base["true_m_q"]), color=_draw.TRUTH, linewidth=6, zorder=1)
-    told = [("penalty", _draw.INK), *((f"{l2:g}", _SHADES[l2]) for l2 in penalties)]
-    _draw.heading(axes, "(b) TRE's log m/q", told)
+    truth = np.array(base["true_m_q"], dtype=float)
+    axes.plot(base["x"], truth, color=draw.TRUTH, linewidth=6, zorder=1)
+    told = [("penalty", draw.INK), *((f"{l2:g}", _SHADES[l2]) for l2 in penalties)]
+    draw.heading(axes, "(b) TRE's log m/q", told)
     top = max(max(first[l2]["tre"]["m_q"]) for l2 in penalties)
-    axes.set_ylim(-0.08 * top, 1.2 * top)
-    axes.set_ylabel("nats")
+    axes.set(ylim=(-0.08 * top, 1.2 * top), ylabel="nats")
 
 
-def _growth_panel(axes: Any, results: list[Found], penalties: list[float]) -> None:
+def _growth_panel(axes: Any, results: list[Fields], penalties: list[float]) -> None:
     for method in ("tre", "paper"):
-        look = _draw.look(method)
+        color = draw.look(method).color
         for key, marker in (("hole_mean", "o"), ("hole_largest", "^")):
-            values = [
-                float(np.mean([e[method][key] for e in results if e["l2"] == l2]))
-                for l2 in penalties
-            ]
-            axes.plot(
-                penalties, values, marker + "-", color=look.color, markersize=5, linewidth=1.2
-            )
-    axes.set_xscale("log")
+            values = [mean(select(results, l2=l2), method, key) for l2 in penalties]
+            axes.plot(penalties, values, marker + "-", color=color, markersize=5, linewidth=1.2)
+    axes.set(xscale="log", xlabel="penalty l2, falling", ylabel="nats")
     axes.minorticks_off()
     axes.invert_xaxis()
-    axes.set_xlabel("penalty l2, falling")
-    axes.set_ylabel("nats")
     axes.set_ylim(bottom=0)
-    told = [("mean ●", _draw.INK), ("largest ▲", _draw.INK)]
-    _draw.heading(axes, "(c) log m/q on rows of m beyond q", told)
+    told = [("mean ●", draw.INK), ("largest ▲", draw.INK)]
+    draw.heading(axes, "(c) log m/q on rows of m beyond q", told)
 
 
-def _p_q_panel(axes: Any, each: Found) -> None:
-    truth = _numbers(each["true_p_q"])
+def _p_q_panel(axes: Any, each: Fields) -> None:
+    # What was not finite has become None in the record.
+    truth = np.array(each["true_p_q"], dtype=float)
     _beyond(axes, "neither p nor q")
-    axes.plot(each["x"], truth, color=_draw.TRUTH, linewidth=6)
+    axes.plot(each["x"], truth, color=draw.TRUTH, linewidth=6)
     for method in ("tre", "paper"):
-        look = _draw.look(method)
-        values = _numbers(each[method]["p_q"])
+        values = np.array(each[method]["p_q"], dtype=float)
         # Outside both supports there is no ratio to estimate.
         values[np.asarray(each["density"]["q"]) == 0] = np.nan
-        axes.plot(each["x"], values, color=look.color, linestyle=look.dash, linewidth=1.8)
-    axes.set_ylim(-10, 3)
-    told = [(f"KL, true {load(_PROBLEM).kl:.2f}:", _draw.INK)]
-    told += [(f"{each[m]['kl']:.2f}", _draw.look(m).color) for m in ("tre", "paper")]
-    _draw.heading(axes, f"(d) log p/q within q, penalty {each['l2']:g}", told)
-    axes.set_ylabel("nats")
-
-
-def _numbers(values: list[float | None]) -> np.ndarray:
-    """Values of a record: what was not finite has become None."""
-    array = np.array([np.nan if value is None else value for value in values])
-    return np.where(np.isfinite(array), array, np.nan)
+        draw.line(axes, each["x"], values, method, linewidth=1.8)
+    axes.set(ylim=(-10, 3), ylabel="nats")
+    kls = {m: f"{each[m]['kl']:.2f}" for m in ("tre", "paper")}
+    told = draw.in_colors(kls, f"KL, true {pair(_PROBLEM).kl:.2f}:")
+    draw.heading(axes, f"(d) log p/q within q, penalty {each['l2']:g}", told)

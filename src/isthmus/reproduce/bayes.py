@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .record import Found
-from .runner import Experiment, Table
+import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .. import MDRE, problems, stack, uncertainty
+from . import draw
+from .record import Fields
+from .results import select
+from .runner import Experiment
+from .show import Table
 
 _PROBLEMS = {"running-example": "N(−1, .1) against N(1, .2)",
              "running-example-swapped": "N(−1, .2) against N(1, .1)"}  # fmt: skip
 _METHODS = ("nuts", "laplace")
+_SAME = ("problem", "prior", "seed")
 _PRIORS = {"fit": "standardised", "raw": "raw"}
 _LIGHT, _MEAN, _TRUTH, _P, _Q = "#9ecae1", "#1b7837", "#999999", "#0072b2", "#d55e00"
 
@@ -31,10 +35,10 @@ class Bayes(Experiment):
         "contradicts the data, in which the coefficient of x² is −50."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Both problems, both priors, NUTS (if it is installed) and Laplace, for one sample."""
         methods = _METHODS if find_spec("nutpie") and find_spec("arviz") else ("laplace",)
-        size: Found = {"rows": 500, "draws": 250} if quick else {"rows": 10_000, "draws": 1000}
+        size: Fields = {"rows": 500, "draws": 250} if quick else {"rows": 10_000, "draws": 1000}
         return [
             {"problem": problem, "method": method, "prior": prior, **size, "seed": seed}
             for problem in _PROBLEMS
@@ -43,95 +47,67 @@ class Bayes(Experiment):
             for seed in range(1 if quick or prior == "raw" else seeds)
         ]
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Mean and standard deviation of log p/q over x, and the posterior of the KL."""
-        import numpy as np
-
-        from .. import MDRE, problems, stack, uncertainty
-
         problem = problems.load(cell["problem"])
         rng = np.random.default_rng(cell["seed"])
         p, q = problem.sample_p(cell["rows"], rng), problem.sample_q(cell["rows"], rng)
         model = MDRE.paper(cell["problem"], l2=1.0, random_state=cell["seed"]).fit(*stack(p, q))
-        how: Found = {"prior": cell["prior"], "random_state": cell["seed"]}
-        found: Found = {}
+        settings: Fields = {"prior": cell["prior"], "random_state": cell["seed"]}
+        found: Fields = {}
         if cell["method"] == "nuts":
-            posterior: Any = uncertainty.nuts(
-                model, draws=cell["draws"], cores=1, progress=False, **how
-            )
-            found = {
-                "rhat": posterior.rhat,
-                "ess": posterior.ess,
-                "divergences": posterior.divergences,
-            }
+            settings |= {"draws": cell["draws"], "cores": 1, "progress": False}
+            posterior: Any = uncertainty.nuts(model, **settings)
+            found = {name: getattr(posterior, name) for name in ("rhat", "ess", "divergences")}
         else:
-            posterior = uncertainty.laplace(model, **how)
+            posterior = uncertainty.laplace(model, **settings)
         x = np.linspace(-2.0, 2.0, 161)
         mean, std = posterior.log_ratio(x, return_std=True)
         kl = posterior.divergence("kl", p, q)
-        return {
-            **found,
-            "x": x,
-            "mean": mean,
-            "std": std,
-            "truth": problem.log_ratio(x[:, None]),
+        found |= {"x": x, "mean": mean, "std": std, "truth": problem.log_ratio(x[:, None])}
+        return found | {
             "kl": kl.value,
             "kl_low": kl.low,
             "kl_high": kl.high,
             "kl_truth": problem.kl,
         }
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """Posterior of the KL, standard deviations at three places, and how NUTS went."""
+    def tables(self, results: list[Fields]) -> list[Table]:
         rows = []
         for each in results:
             by_x = dict(zip([round(x, 3) for x in each["x"]], each["std"], strict=True))
-            rows.append(
-                [
-                    _PROBLEMS[each["problem"]],
-                    _PRIORS[each["prior"]],
-                    each["method"],
-                    str(each["seed"]),
-                    f"{each['kl']:.1f}",
-                    f"{each['kl_low']:.1f} to {each['kl_high']:.1f}",
-                    f"{each['kl_truth']:.1f}",
-                    *(f"{by_x[x]:.2f}" for x in (-1.0, 0.0, 1.0)),
-                    f"{each['rhat']:.3f}" if "rhat" in each else "–",
-                    f"{each['ess']:.0f}" if "ess" in each else "–",
-                    str(each["divergences"]) if "divergences" in each else "–",
-                ]
-            )
+            row = [_PROBLEMS[each["problem"]], _PRIORS[each["prior"]], each["method"]]
+            row += [str(each["seed"]), f"{each['kl']:.1f}"]
+            row += [f"{each['kl_low']:.1f} to {each['kl_high']:.1f}", f"{each['kl_truth']:.1f}"]
+            row += [f"{by_x[x]:.2f}" for x in (-1.0, 0.0, 1.0)]
+            for name, digits in (("rhat", 3), ("ess", 0), ("divergences", 0)):
+                row.append(f"{each[name]:.{digits}f}" if name in each else "–")
+            rows.append(row)
         columns = ["p and q", "prior", "method", "seed", "KL", "95 % of the posterior", "truth"]
         columns += [f"sd at {x}" for x in ("−1", "0", "1")] + ["R-hat", "ESS", "divergences"]
         notes = ["sd is the posterior's standard deviation of log p/q."]
         return [Table("Posterior of KL(p‖q) and of log p/q", columns, rows, notes)]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """Mean ± 3 sd over x, and the variance over x, NUTS and Laplace."""
+    def figures(self, results: list[Fields]) -> draw.Figures:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(9, 6.4), layout="constrained")
         axes = figure.subplots(2, 2, sharex=True)
         for column, problem in enumerate(_PROBLEMS):
-            first = {
-                each["method"]: each
-                for each in results
-                if (each["problem"], each["prior"], each["seed"]) == (problem, "fit", 0)
-            }
+            mine = select(results, problem=problem, prior="fit", seed=0)
+            first = {each["method"]: each for each in mine}
             if not first:
                 continue
             top, bottom = axes[:, column]
             shown = first.get("nuts", first.get("laplace", {}))
             low, high = _band(shown)
-            top.fill_between(
-                shown["x"], low, high, color=_LIGHT, label=f"± 3 sd, {shown['method']}"
-            )
+            band = f"± 3 sd, {shown['method']}"
+            top.fill_between(shown["x"], low, high, color=_LIGHT, label=band)
             top.plot(shown["x"], shown["truth"], color=_TRUTH, linewidth=4, label="truth")
             top.plot(shown["x"], shown["mean"], color=_MEAN, label=f"mean, {shown['method']}")
             if "laplace" in first:
-                for edge, label in zip(
-                    _band(first["laplace"]), ("± 3 sd, laplace", None), strict=True
-                ):
+                labels = ("± 3 sd, laplace", None)
+                for edge, label in zip(_band(first["laplace"]), labels, strict=True):
                     top.plot(shown["x"], edge, ":", color="black", linewidth=1, label=label)
             for method, each in first.items():
                 variance = [value**2 for value in each["std"]]
@@ -140,34 +116,27 @@ class Bayes(Experiment):
             for at, name, color in ((-1.0, "mean of p", _P), (1.0, "mean of q", _Q)):
                 bottom.axvline(at, color=color, linewidth=4, alpha=0.5, label=name)
             top.set_title(_PROBLEMS[problem])
-            bottom.set_yscale("log")
-            bottom.set_xlabel("x")
+            bottom.set(yscale="log", xlabel="x")
             if not column:
-                top.set_ylabel("log p(x)/q(x), nats")
-                bottom.set_ylabel("variance of log p/q")
-                top.legend()
-                bottom.legend()
+                for panel, label in ((top, "log p(x)/q(x), nats"), (bottom, "variance of log p/q")):
+                    panel.set_ylabel(label)
+                    panel.legend()
         return {"posterior": figure}
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """How near Laplace comes to NUTS, and what the literal prior does."""
+    def remarks(self, results: list[Fields]) -> list[str]:
         out = []
-        pairs: dict[tuple[Any, ...], dict[str, Found]] = {}
-        for each in results:
-            same = each["problem"], each["prior"], each["seed"]
-            pairs.setdefault(same, {})[each["method"]] = each
         worst = [
             abs(a / b - 1.0)
-            for both in pairs.values()
-            if len(both) == 2
-            for a, b in zip(both["nuts"]["std"], both["laplace"]["std"], strict=True)
+            for each in select(results, method="nuts")
+            for other in select(results, method="laplace", **{k: each[k] for k in _SAME})
+            for a, b in zip(each["std"], other["std"], strict=True)
         ]
         if worst:
             out.append(
                 f"Laplace's standard deviations differ from those of NUTS by at most "
                 f"{100 * max(worst):.1f} %."
             )
-        raw = [each for each in results if each["prior"] == "raw"]
+        raw = select(results, prior="raw")
         if raw:
             out.append(
                 "A standard normal prior on the coefficients of x², x and 1 themselves gives "
@@ -178,6 +147,6 @@ class Bayes(Experiment):
         return out
 
 
-def _band(found: Found) -> tuple[list[float], list[float]]:
-    pairs = list(zip(found["mean"], found["std"], strict=True))
-    return [m - 3.0 * s for m, s in pairs], [m + 3.0 * s for m, s in pairs]
+def _band(found: Fields) -> tuple[np.ndarray, np.ndarray]:
+    mean, std = np.array(found["mean"]), np.array(found["std"])
+    return mean - 3.0 * std, mean + 3.0 * std

@@ -6,14 +6,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import load, names
-from . import show as _show
+from . import load, names, show
 from .runner import Experiment, Outcome, Stopped, run_experiment
 
 
 @dataclass(frozen=True)
-class How:
-    """Options of the command."""
+class Options:
+    """Options of the command; see :func:`isthmus.reproduce.run_experiment`."""
 
     out: Path
     quick: bool
@@ -31,21 +30,12 @@ def show_list() -> None:
     print("\nisthmus reproduce NAME runs one of them, isthmus reproduce all every one.")
 
 
-def reproduce(experiments: list[Experiment], how: How) -> int:
+def reproduce(experiments: list[Experiment], options: Options) -> int:
     """Run experiments one after the other; the exit code: 1 if a cell failed, 130 if stopped."""
     failed = False
     for experiment in experiments:
         try:
-            outcome = run_experiment(
-                experiment,
-                how.out,
-                quick=how.quick,
-                seeds=how.seeds,
-                jobs=how.jobs,
-                progress=True,
-                anew=how.anew,
-                any_code=how.any_code,
-            )
+            outcome = run_experiment(experiment, progress=True, **vars(options))
         except Stopped as stopped:
             print(f"isthmus: {experiment.name}: {stopped}.", file=sys.stderr)
             return 130
@@ -57,12 +47,12 @@ def reproduce(experiments: list[Experiment], how: How) -> int:
 def _show_outcome(outcome: Outcome) -> None:
     print(f"{outcome.experiment.title}\n")
     for table in outcome.tables:
-        print(_show.as_text(table) + "\n")
+        print(show.as_text(table) + "\n")
     if outcome.record["results"]:
         for remark in outcome.experiment.remarks(outcome.record["results"]):
             print(f"- {remark}")
     for each in outcome.failed:
         cell = {k: v for k, v in each.items() if k != "error"}
-        print(f"failed: {_show.in_words(cell)}: {each['error']}", file=sys.stderr)
-    seconds = _show.duration(outcome.record["wall_seconds"])
+        print(f"failed: {show.in_words(cell)}: {each['error']}", file=sys.stderr)
+    seconds = show.duration(outcome.record["wall_seconds"])
     print(f"\n{seconds} in all. Tables, figures and record: {outcome.folder}\n")

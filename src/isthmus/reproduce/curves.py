@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import draw as _draw
-from .kl import load, mean_and_spread, number, short
-from .methods import METHODS
-from .record import Found
+from . import draw
+from .kl import short
+from .methods import METHODS, make
+from .record import Fields
+from .results import averaged, distinct, few, mean, number, rms, select
 from .runner import Experiment
+from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _NEAR = ("table1/row1", "table1/row2")
 _FAR = "table1/row3"
@@ -41,77 +40,49 @@ class Curves(Experiment):
         "over seeds, bands one standard deviation of the estimates over seeds."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Every method that applies and is installed, on every problem."""
         out = []
         for name in (_NEAR[0], _FAR) if quick else (*_NEAR, _FAR):
             for method in (*_PAPERS, *_OTHERS):
-                how = METHODS.get(method)
-                if how is None or not how.installed:
+                how = METHODS[method]
+                if not how.installed:
                     continue
-                cell: Found = {"problem": name, "method": method}
+                cell: Fields = {"problem": name, "method": method}
                 cell |= {"rows": 1_000, "steps": _STEPS} if quick else {"rows": how.rows(1, 33_333)}
                 out += [{**cell, "seed": seed} for seed in range(seeds)]
         return out
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """The curve, and errors over the whole interval and over its inner half."""
-        from .. import stack
-
-        problem, seed = load(cell["problem"]), cell["seed"]
-        model = METHODS[cell["method"]].make(problem, cell["rows"], seed)
-        if cell.get("steps") and "steps" in model.get_params(deep=False):
-            model.set_params(steps=cell["steps"])
-        model.fit(
-            *stack(problem.sample_p(cell["rows"], seed), problem.sample_q(cell["rows"], seed))
-        )
+        samples = Samples.of(cell["problem"], cell)
+        problem = samples.problem
+        model = make(cell, problem).fit(*samples.stacked)
         x = grid(cell["problem"])[:, None]
-        values = model.log_ratio(x)
-        error = values - problem.log_ratio(x)
+        curve = model.log_ratio(x)
+        error = curve - problem.log_ratio(x)
         inside = np.abs(x[:, 0]) <= _IN_DOMAIN
-        fresh = problem.sample_p(_FRESH, np.random.default_rng([seed, 1]))
         return {
-            "kl": model.log_ratio(fresh).mean(),
-            "log_ratio": _draw.few(values),
-            "rms": _draw.rms(error),
-            "rms_inside": _draw.rms(error[inside]),
+            "kl": model.log_ratio(problem.sample_p(_FRESH, samples.rng)).mean(),
+            "log_ratio": few(curve),
+            "rms": rms(error),
+            "rms_inside": rms(error[inside]),
             "largest": np.abs(error).max(),
         }
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """Errors over the intervals, and KLs."""
-        problems = list(dict.fromkeys(each["problem"] for each in results))
-        columns, errors = [], {}
-        for name in problems:
-            if name == _FAR:
-                columns += [f"{short(name)}, (−13, 13)", f"{short(name)}, (−26, 26)"]
-                keys = ["rms_inside", "rms"]
-            else:
-                columns, keys = [*columns, f"{short(name)}, (−12, 12)"], ["rms"]
-            errors[name] = keys
-        rows, kls = [], [["truth", *(number(load(name).kl) for name in problems)]]
+    def tables(self, results: list[Fields]) -> list[Table]:
+        problems = distinct(results, "problem")
+        intervals = [("rms", name, _SPANS[name]) for name in problems]
+        if _FAR in problems:
+            intervals.insert(problems.index(_FAR), ("rms_inside", _FAR, _IN_DOMAIN))
+        rows, kls = [], [["truth", *(number(pair(name).kl) for name in problems)]]
         for method in _methods(results):
-            mine = {
-                n: [e for e in results if (e["problem"], e["method"]) == (n, method)]
-                for n in problems
-            }
-            rows.append(
-                [
-                    METHODS[method].label,
-                    *(
-                        mean_and_spread(_values(mine[n], key))
-                        for n in problems
-                        for key in errors[n]
-                    ),
-                ]
-            )
-            kls.append(
-                [
-                    METHODS[method].label,
-                    *(mean_and_spread(_values(mine[n], "kl")) for n in problems),
-                ]
-            )
+            mine, label = select(results, method=method), METHODS[method].label
+            errors = (averaged(select(mine, problem=n), field) for field, n, _ in intervals)
+            rows.append([label, *errors])
+            kls.append([label, *(averaged(select(mine, problem=n), "kl") for n in problems)])
         size = max(each["rows"] for each in results)
+        columns = [f"{short(name)}, (−{reach:g}, {reach:g})" for _, name, reach in intervals]
         return [
             Table(
                 f"RMSE of log p/q over the interval, from {size:,} rows of each sample",
@@ -122,31 +93,26 @@ class Curves(Experiment):
             Table("KL(p‖q)", ["nats", *map(short, problems)], kls),
         ]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """The paper's methods, the others, and the pair that is furthest apart."""
+    def figures(self, results: list[Fields]) -> draw.Figures:
         out = {}
-        near = [n for n in _NEAR if any(each["problem"] == n for each in results)]
+        near = [name for name in _NEAR if select(results, problem=name)]
         for name, methods in (("curves", _PAPERS), ("curves-others", _OTHERS)):
-            shown = [m for m in methods if any(each["method"] == m for each in results)]
+            shown = [m for m in methods if select(results, method=m)]
             if near and shown:
                 out[name] = _near_figure(results, near, shown)
-        shown = [m for m in _PAPERS if _group(results, _FAR, m)]
+        shown = [m for m in _PAPERS if select(results, problem=_FAR, method=m)]
         if shown:
             out["curves-far"] = _far_figure(results, shown)
         return out
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """The best over the intervals, and why it is."""
+    def remarks(self, results: list[Fields]) -> list[str]:
         out = []
-        for name in dict.fromkeys(each["problem"] for each in results):
-            means = {
-                m: float(np.mean(_values(_group(results, name, m), "rms")))
-                for m in _methods(results)
-                if _group(results, name, m)
-            }
+        for name in distinct(results, "problem"):
+            mine = select(results, problem=name)
+            means = {m: mean(select(mine, method=m), "rms") for m in _methods(mine)}
             ranked = sorted(means, key=lambda m: means[m])
             told = ", ".join(f"{METHODS[m].label} {number(means[m])}" for m in ranked)
-            size = _draw.rms(load(name).log_ratio(grid(name)[:, None]))
+            size = rms(pair(name).log_ratio(grid(name)[:, None]))
             out.append(
                 f"{short(name)}: RMSE over the interval, where log p/q itself has a root mean "
                 f"square of {number(size)}: {told}."
@@ -165,39 +131,29 @@ def grid(problem: str) -> np.ndarray:
     return np.linspace(-span, span, _POINTS)
 
 
-def _methods(results: list[Found]) -> list[str]:
-    there = {each["method"] for each in results}
+def _methods(results: list[Fields]) -> list[str]:
+    there = distinct(results, "method")
     return [m for m in (*_PAPERS, *_OTHERS) if m in there]
 
 
-def _group(results: list[Found], problem: str, method: str) -> list[Found]:
-    return [e for e in results if (e["problem"], e["method"]) == (problem, method)]
-
-
-def _values(results: list[Found], key: str) -> list[float]:
-    return [each[key] for each in results if each.get(key) is not None]
-
-
-def _curve(axes: Any, results: list[Found], problem: str, method: str) -> np.ndarray | None:
+def _curve(axes: Any, results: list[Fields], problem: str, method: str) -> np.ndarray | None:
     """Draw the mean over seeds and its band; give back every seed's curve."""
-    curves = [each["log_ratio"] for each in _group(results, problem, method)]
-    if not curves:
+    mine = select(results, problem=problem, method=method)
+    if not mine:
         return None
-    values = np.array(curves, dtype=float)
-    look, x, mean = _draw.look(method), grid(problem), values.mean(axis=0)
-    if len(values) > 1:
-        spread = values.std(axis=0, ddof=1)
-        axes.fill_between(
-            x, mean - spread, mean + spread, color=look.color, alpha=0.25, linewidth=0
-        )
-    axes.plot(x, mean, color=look.color, linestyle=look.dash, linewidth=1.8)
-    return values
+    curves = np.array([each["log_ratio"] for each in mine], dtype=float)
+    x, middle, color = grid(problem), curves.mean(axis=0), draw.look(method).color
+    if len(curves) > 1:
+        low, high = (middle + sign * curves.std(axis=0, ddof=1) for sign in (-1, 1))
+        axes.fill_between(x, low, high, color=color, alpha=0.25, linewidth=0)
+    draw.line(axes, x, middle, method, linewidth=1.8)
+    return curves
 
 
 def _truth(axes: Any, problem: str, reach: float | None = None) -> None:
     x = grid(problem)
-    truth = load(problem).log_ratio(x[:, None])
-    axes.plot(x, truth, color=_draw.TRUTH, linewidth=6)
+    truth = pair(problem).log_ratio(x[:, None])
+    axes.plot(x, truth, color=draw.TRUTH, linewidth=6)
     seen = truth if reach is None else truth[np.abs(x) <= reach]
     room = 0.12 * float(np.ptp(seen))
     axes.set_ylim(float(seen.min()) - room, float(seen.max()) + room)
@@ -208,68 +164,49 @@ def _truth(axes: Any, problem: str, reach: float | None = None) -> None:
 
 def _mark_samples(axes: Any, problem: str) -> None:
     """Shade where p and q have rows."""
-    pair = load(problem)
-    for name, each in (("p", pair.p), ("q", pair.q)):
-        middle, sd = float(each.loc[0]), float(np.exp(0.5 * each.scatter.log_det))  # type: ignore[attr-defined]
-        axes.axvspan(
-            middle - 3 * sd, middle + 3 * sd, color=_draw.class_color(name), alpha=0.22, linewidth=0
-        )
+    normals: Any = pair(problem)
+    for name, each in (("p", normals.p), ("q", normals.q)):
+        middle, sd = float(each.loc[0]), float(np.exp(0.5 * each.scatter.log_det))
+        color, bottom = draw.class_color(name), axes.get_xaxis_transform()
+        axes.axvspan(middle - 3 * sd, middle + 3 * sd, color=color, alpha=0.22, linewidth=0)
         axes.annotate(
-            name,
-            (middle, 0.02),
-            xycoords=axes.get_xaxis_transform(),
-            ha="center",
-            color=_draw.class_color(name),
-            weight="bold",
+            name, (middle, 0.02), xycoords=bottom, ha="center", color=color, weight="bold"
         )
 
 
-def _near_figure(results: list[Found], problems: list[str], methods: list[str]) -> Figure:
-    figure, axes = _draw.panels(len(problems), 2, height=2.6)
-    looks = {_draw.look(m).label: _draw.look(m) for m in methods}
-    _draw.legend(figure, {"truth": _draw.TRUTH, **looks})
+def _near_figure(results: list[Fields], problems: list[str], methods: list[str]) -> draw.Figure:
+    figure, axes = draw.panels(len(problems), 2, height=2.6)
+    draw.method_legend(figure, methods)
     for (left, right), problem in zip(axes, problems, strict=True):
         _truth(left, problem)
-        truth = load(problem).log_ratio(grid(problem)[:, None])
+        truth = pair(problem).log_ratio(grid(problem)[:, None])
         for method in methods:
             values = _curve(left, results, problem, method)
             if values is not None:
-                look = _draw.look(method)
-                error = np.sqrt(np.mean((values - truth) ** 2, axis=0))
-                right.plot(
-                    grid(problem),
-                    np.maximum(error, 1e-3),
-                    color=look.color,
-                    linestyle=look.dash,
-                    linewidth=1.8,
-                )
+                error = np.maximum(np.sqrt(np.mean((values - truth) ** 2, axis=0)), 1e-3)
+                draw.line(right, grid(problem), error, method, linewidth=1.8)
         right.set_yscale("log")
         _mark_samples(right, problem)
         right.set_ylabel("error, nats")
-        _draw.heading(left, _in_words(problem))
-        _draw.heading(right, "Root mean square error")
+        draw.heading(left, _in_words(problem))
+        draw.heading(right, "Root mean square error")
     for panel in axes[-1]:
         panel.set_xlabel("x")
     return figure
 
 
-def _far_figure(results: list[Found], methods: list[str]) -> Figure:
-    figure, axes = _draw.panels(1, 2, height=3.2)
-    looks = {_draw.look(m).label: _draw.look(m) for m in methods}
-    _draw.legend(figure, {"truth": _draw.TRUTH, **looks})
-    for panel, reach, title in zip(
-        axes.flat,
-        (_IN_DOMAIN, _SPANS[_FAR]),
-        (f"{_in_words(_FAR)}", "Expanded domain"),
-        strict=True,
-    ):
+def _far_figure(results: list[Fields], methods: list[str]) -> draw.Figure:
+    figure, axes = draw.panels(1, 2, height=3.2)
+    draw.method_legend(figure, methods)
+    reaches = (_IN_DOMAIN, _in_words(_FAR)), (_SPANS[_FAR], "Expanded domain")
+    for panel, (reach, title) in zip(axes.flat, reaches, strict=True):
         _truth(panel, _FAR, reach)
         for method in methods:
             _curve(panel, results, _FAR, method)
-        _draw.heading(panel, title)
+        draw.heading(panel, title)
         panel.set_xlabel("x")
     return figure
 
 
 def _in_words(problem: str) -> str:
-    return load(problem).description.split(": ", 1)[1].rstrip(".").replace("-", "−")
+    return pair(problem).description.split(": ", 1)[1].rstrip(".").replace("-", "−")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from . import draw as _draw
-from .kl import load, mean_and_spread, number, short
-from .record import Found
+from .. import MDRE, stack
+from ..model.solvers import Solution
+from . import draw
+from .kl import short
+from .record import Fields
+from .results import averaged, distinct, few_by_class, number, rms, select
 from .runner import Experiment
+from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOW, HIGH = 0.5, 0.95
 """The paper's band for the accuracy of every class."""
@@ -42,7 +44,7 @@ class Diagnostics(Experiment):
         "automatic, which is not trained in steps that could be watched."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """A cell for each problem and seed."""
         return [
             {
@@ -55,92 +57,71 @@ class Diagnostics(Experiment):
             for name in _PROBLEMS
         ]
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Follow the training, then fit once by default."""
-        from .. import MDRE, stack
-
-        problem, seed = load(cell["problem"]), cell["seed"]
-        X, y = stack(*(draw(cell["rows"], seed) for draw in (problem.sample_p, problem.sample_q)))
-        rng = np.random.default_rng([seed, 1])
-        p, q = problem.sample_p(_HELD, rng), problem.sample_q(_HELD, rng)
-        held = class_rows(problem, p, q, rng)
+        samples, seed = Samples.of(cell["problem"], cell), cell["seed"]
+        problem, (X, y) = samples.problem, samples.stacked
+        fresh = samples.fresh(_HELD)
+        held = class_rows(problem, fresh["p"], fresh["q"], samples.rng)
         truth = {on: problem.log_ratio(rows) for on, rows in held.items()}
-        path: dict[str, list[Any]] = {
-            name: [] for name in ("step", "kl", "train", "held_out", "accuracy", "rms")
-        }
+
+        def judged(model: Any) -> Fields:
+            log_likelihood, accuracy = model.class_log_likelihood(*stack(**fresh))
+            return {
+                "kl": model.log_ratio(fresh["p"]).mean(),
+                "held_out": -log_likelihood.mean(),
+                "accuracy": dict(zip(model.class_names_, accuracy, strict=True)),
+                "rms": {on: rms(model.log_ratio(rows) - truth[on]) for on, rows in held.items()},
+            }
+
+        steps = []
         for step, model in training(problem.name, X, y, cell["steps"], seed):
-            log_likelihood, accuracy = model.class_log_likelihood(*stack(p, q))
-            solution = model.solution_
-            path["step"].append(step)
-            path["kl"].append(model.log_ratio(p).mean())
-            path["train"].append(solution.value / model.objective_.total_weight)
-            path["held_out"].append(-log_likelihood.mean())
-            path["accuracy"].append(dict(zip(model.class_names_, accuracy, strict=True)))
-            path["rms"].append(
-                {o: _draw.rms(model.log_ratio(r) - truth[o]) for o, r in held.items()}
-            )
+            loss = model.solution_.value / model.objective_.total_weight
+            steps.append({"step": step, **judged(model), "train": loss})
+        names = ("step", "kl", "train", "held_out", "accuracy", "rms")
+        path = {name: [each[name] for each in steps] for name in names}
         default = MDRE(problem.auxiliaries, random_state=seed).fit(X, y)
-        found: Found = {"path": path, "gradient": solution.gradient_norm}
-        found["kl"] = {"paper": path["kl"][-1], "default": default.log_ratio(p).mean()}
-        found["rms"] = {
-            "paper": path["rms"][-1],
-            "default": {o: _draw.rms(default.log_ratio(r) - truth[o]) for o, r in held.items()},
-        }
-        log_likelihood, accuracy = default.class_log_likelihood(*stack(p, q))
-        found["default_held_out"] = -log_likelihood.mean()
-        found["default_accuracy"] = dict(zip(default.class_names_, accuracy, strict=True))
+        last, by_default = steps[-1], judged(default)
+        found: Fields = {"path": path, "gradient": model.solution_.gradient_norm}
+        for name in ("kl", "rms"):
+            found[name] = {"paper": last[name], "default": by_default[name]}
+        found["default_held_out"] = by_default["held_out"]
+        found["default_accuracy"] = by_default["accuracy"]
         if seed == 0:
-            found["truth"] = {on: _draw.few(v[:_DOTS]) for on, v in truth.items()}
+            found["truth"] = few_by_class(truth, _DOTS)
+            some = {on: rows[:_DOTS] for on, rows in held.items()}
             found["estimate"] = {
-                name: {on: _draw.few(m.log_ratio(rows[:_DOTS])) for on, rows in held.items()}
+                name: few_by_class({on: m.log_ratio(rows) for on, rows in some.items()})
                 for name, m in (("paper", model), ("default", default))
             }
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """The end of training and the default, then the whole path of the first seed."""
+    def tables(self, results: list[Fields]) -> list[Table]:
         out = []
-        for name in dict.fromkeys(each["problem"] for each in results):
-            mine = [each for each in results if each["problem"] == name]
+        for name in distinct(results, "problem"):
+            mine = select(results, problem=name)
             classes = list(mine[0]["rms"]["paper"])
             rows = []
-            for method in ("paper", "default"):
-                held = [
-                    each["path"]["held_out"][-1] if method == "paper" else each["default_held_out"]
-                    for each in mine
-                ]
-                rows.append(
-                    [
-                        _draw.look(method).label,
-                        mean_and_spread([each["kl"][method] for each in mine]),
-                        mean_and_spread(held),
-                        *(
-                            mean_and_spread([each["rms"][method][on] for each in mine])
-                            for on in classes
-                        ),
-                    ]
-                )
-            head = ["nats", f"KL, true {number(load(name).kl)}", "held-out loss"]
-            head += [f"RMSE on {_draw.subscript(on)}" for on in classes]
+            for method, held in (
+                ("paper", averaged(mine, "path", "held_out", -1)),
+                ("default", averaged(mine, "default_held_out")),
+            ):
+                errors = (averaged(mine, "rms", method, on) for on in classes)
+                rows.append([draw.look(method).label, averaged(mine, "kl", method), held, *errors])
+            head = ["nats", f"KL, true {number(pair(name).kl)}", "held-out loss"]
+            head += [f"RMSE on {draw.subscript(on)}" for on in classes]
             title = f"{short(name)}: at the end of training, {mine[0]['rows']:,} rows of p and of q"
             out += [Table(title, head, rows), _path_table(name, mine[0])]
         return out
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """Six panels for each problem."""
-        return {
-            f"diagnostics-{short(each['problem'])}": _figure(each)
-            for each in results
-            if each["seed"] == 0
-        }
+    def figures(self, results: list[Fields]) -> draw.Figures:
+        first = select(results, seed=0)
+        return {f"diagnostics-{short(each['problem'])}": _figure(each) for each in first}
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """What the panels say together."""
+    def remarks(self, results: list[Fields]) -> list[str]:
         out = []
-        for each in results:
-            if each["seed"] != 0:
-                continue
-            path, kl = each["path"], load(each["problem"]).kl
+        for each in select(results, seed=0):
+            path, kl = each["path"], pair(each["problem"]).kl
             best = int(np.argmin(path["held_out"]))
             last = path["accuracy"][-1].values()
             inside = all(LOW <= value <= HIGH for value in last)
@@ -169,10 +150,6 @@ def training(
     Each fit goes on where the last one ended, with the same draws of the auxiliaries, but
     without what L-BFGS knew of the curvature.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
-    from .. import MDRE
-    from ..model.solvers import Solution
 
     def fit(count: int, start: Any) -> Any:
         model = MDRE.paper(problem, solver="lbfgs", max_iter=count, random_state=seed)
@@ -202,12 +179,12 @@ def class_rows(
 
 def accuracy_band(axes: Any) -> None:
     """Shade the paper's band of accuracies."""
-    axes.axhspan(LOW, HIGH, color=_draw.BAND, linewidth=0, zorder=0)
+    axes.axhspan(LOW, HIGH, color=draw.BAND, linewidth=0, zorder=0)
     axes.set_ylim(-0.03, 1.03)
     axes.set_yticks([0, LOW, HIGH], ["0", "50 %", "95 %"])
 
 
-def _path_table(name: str, first: Found) -> Table:
+def _path_table(name: str, first: Fields) -> Table:
     path = first["path"]
     rows = [
         [
@@ -220,76 +197,57 @@ def _path_table(name: str, first: Found) -> Table:
         for i, step in enumerate(path["step"])
     ]
     columns = ["step", "KL", "training loss", "held-out loss"]
-    columns += [f"accuracy of {_draw.subscript(on)}" for on in path["accuracy"][0]]
+    columns += [f"accuracy of {draw.subscript(on)}" for on in path["accuracy"][0]]
     return Table(f"{short(name)}: along training, seed {first['seed']}", columns, rows)
 
 
-def _figure(each: Found) -> Figure:
-    figure, axes = _draw.panels(3, 2, height=2.5)
+def _figure(each: Fields) -> draw.Figure:
+    figure, axes = draw.panels(3, 2, height=2.5)
     path, classes = each["path"], list(each["truth"])
     count = len(classes) - 2
-    colors = {on: _draw.class_color(on, count) for on in classes}
-    _draw.legend(
+    colors = {on: draw.class_color(on, count) for on in classes}
+    draw.legend(
         figure,
-        {f"rows of {_draw.subscript(on)}": _draw.dots(c) for on, c in colors.items()},
+        {f"rows of {draw.subscript(on)}": draw.dots(c) for on, c in colors.items()},
         columns=5 if count <= 3 else 4,
     )
+    truth = np.concatenate([each["truth"][on] for on in classes])
+    ends = [float(truth.min()), float(truth.max())]
     for panel, method in zip(axes[0], ("paper", "default"), strict=True):
-        truth = np.concatenate([each["truth"][on] for on in classes])
-        ends = [float(truth.min()), float(truth.max())]
-        panel.plot(ends, ends, color=_draw.TRUTH, linewidth=5, zorder=1)
+        panel.plot(ends, ends, color=draw.TRUTH, linewidth=5, zorder=1)
+        style: Fields = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.75}
         for on in classes:
-            panel.plot(
-                each["truth"][on],
-                each["estimate"][method][on],
-                "o",
-                color=colors[on],
-                markersize=3,
-                markeredgewidth=0,
-                alpha=0.75,
-            )
-        _draw.heading(panel, _draw.look(method).label)
+            estimate = each["estimate"][method][on]
+            panel.plot(each["truth"][on], estimate, "o", color=colors[on], **style)
+        draw.heading(panel, draw.look(method).label)
         panel.set_xlabel("true log p/q, nats")
         panel.set_ylabel("estimated, nats")
     kl, loss, accuracy, error = axes[1:].flat
-    truth_kl, look = load(each["problem"]).kl, _draw.look("paper")
-    kl.axhline(truth_kl, color=_draw.TRUTH, linewidth=5, zorder=0)
-    kl.axhline(
-        each["kl"]["default"], color=_draw.look("default").color, linestyle=(0, (4, 2)), linewidth=1
-    )
-    kl.plot(path["step"], path["kl"], "o-", color=look.color, markersize=3.5)
+    paper, default = draw.look("paper").color, draw.look("default").color
+    truth_kl, dashes = pair(each["problem"]).kl, (0, (4, 2))
+    kl.axhline(truth_kl, color=draw.TRUTH, linewidth=5, zorder=0)
+    kl.axhline(each["kl"]["default"], color=default, linestyle=dashes, linewidth=1)
+    kl.plot(path["step"], path["kl"], "o-", color=paper, markersize=3.5)
     told = [
         (f"true {truth_kl:.1f}", "#888888"),
-        (f"paper's {path['kl'][-1]:.1f}", look.color),
-        (f"default {each['kl']['default']:.1f}", _draw.look("default").color),
+        (f"paper's {path['kl'][-1]:.1f}", paper),
+        (f"default {each['kl']['default']:.1f}", default),
     ]
-    _draw.heading(kl, "KL(p‖q), nats", told)
+    draw.heading(kl, "KL(p‖q), nats", told)
     kl.set_ylim(bottom=min(0.0, *path["kl"]))
-    loss.plot(path["step"], path["train"], "o:", color=look.color, markersize=3.5)
-    loss.plot(path["step"], path["held_out"], "o-", color=look.color, markersize=3.5)
-    loss.axhline(
-        each["default_held_out"],
-        color=_draw.look("default").color,
-        linestyle=(0, (4, 2)),
-        linewidth=1,
-    )
-    told = [("training ···", look.color), ("held out —", look.color), ("default – –", _draw.INK)]
-    _draw.heading(loss, "Loss, nats", told)
+    loss.plot(path["step"], path["train"], "o:", color=paper, markersize=3.5)
+    loss.plot(path["step"], path["held_out"], "o-", color=paper, markersize=3.5)
+    loss.axhline(each["default_held_out"], color=default, linestyle=dashes, linewidth=1)
+    told = [("training ···", paper), ("held out —", paper), ("default – –", draw.INK)]
+    draw.heading(loss, "Loss, nats", told)
     loss.set_ylim(bottom=0)
     accuracy_band(accuracy)
     for on, color in colors.items():
-        shares = [values[on] for values in path["accuracy"]]
-        accuracy.plot(path["step"], shares, "o-", color=color, markersize=3, linewidth=1.5)
-        error.plot(
-            path["step"],
-            [values[on] for values in path["rms"]],
-            "o-",
-            color=color,
-            markersize=3,
-            linewidth=1.5,
-        )
-    _draw.heading(accuracy, "Accuracy of every class, held out", [("band 50 % to 95 %", "#5a8f5a")])
-    _draw.heading(error, "RMSE of log p/q on every class, nats")
+        for panel, name in ((accuracy, "accuracy"), (error, "rms")):
+            numbers = [by_class[on] for by_class in path[name]]
+            panel.plot(path["step"], numbers, "o-", color=color, markersize=3, linewidth=1.5)
+    draw.heading(accuracy, "Accuracy of every class, held out", [("band 50 % to 95 %", "#5a8f5a")])
+    draw.heading(error, "RMSE of log p/q on every class, nats")
     error.set_ylim(bottom=0)
     for panel in axes[1:].flat:
         panel.set_xscale("log", base=2)

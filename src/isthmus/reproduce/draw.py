@@ -7,18 +7,21 @@ can be told apart by the colour-blind, and methods differ in their dashes as wel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .results import Numbers, compact
+
 if TYPE_CHECKING:
+    import matplotlib.figure
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-Values: TypeAlias = Sequence[Any] | np.ndarray
-
+# Names for annotations: matplotlib is loaded when something is drawn.
+Figure: TypeAlias = "matplotlib.figure.Figure"
+Figures: TypeAlias = "dict[str, matplotlib.figure.Figure]"
 WIDTH = 6.8
 """Inches: the text of a page; at the width of a telephone letters are still 5 points high."""
 
@@ -79,23 +82,15 @@ def class_color(name: str, count: int = 1) -> str:
 
 
 def subscript(name: str) -> str:
-    """Name of a class as it stands in a figure.
-
-    Examples
-    --------
-    >>> subscript("m2"), subscript("p")
-    ('m₂', 'p')
-    """
+    """Name of a class as it stands in a figure: "m₂" for "m2"."""
     return name[0] + "".join(chr(ord("₀") + int(digit)) for digit in name[1:])
 
 
-def panels(
-    rows: int, columns: int, *, height: float = 2.3, width: float = WIDTH, **options: Any
-) -> tuple[Figure, Any]:
+def panels(rows: int, columns: int, *, height: float, **options: Any) -> tuple[Figure, Any]:
     """A figure and its grid of panels, shape (rows, columns), each ``height`` inches high."""
-    from matplotlib.figure import Figure
+    from matplotlib import figure as mpl
 
-    figure = Figure(figsize=(width, height * rows), layout="constrained")
+    figure = mpl.Figure(figsize=(WIDTH, height * rows), layout="constrained")
     engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.06, h_pad=0.06)
     axes = figure.subplots(rows, columns, squeeze=False, **options)
@@ -116,30 +111,28 @@ def heading(axes: Axes, title: str, numbers: Iterable[tuple[str, str]] = ()) -> 
         parts: list[Any] = [
             TextArea(text, textprops={"color": color, "fontsize": 8.5}) for text, color in numbers
         ]
-        axes.add_artist(
-            AnchoredOffsetbox(
-                "lower left",
-                child=HPacker(children=parts, pad=0, sep=7),
-                pad=0.0,
-                borderpad=0.0,
-                frameon=False,
-                bbox_to_anchor=(0.0, 1.02),
-                bbox_transform=axes.transAxes,
-            )
-        )
+        box: dict[str, Any] = {"pad": 0.0, "borderpad": 0.0, "frameon": False}
+        box |= {"bbox_to_anchor": (0.0, 1.02), "bbox_transform": axes.transAxes}
+        child = HPacker(children=parts, pad=0, sep=7)
+        axes.add_artist(AnchoredOffsetbox("lower left", child=child, **box))
+
+
+def error_heading(axes: Axes, title: str, errors: Mapping[str, float]) -> None:
+    """A title, and below it the root mean square error of every method."""
+    heading(axes, title, in_colors({m: compact(error) for m, error in errors.items()}, "RMSE"))
 
 
 def above(axes: Axes, text: str) -> None:
     """The head of a column of panels, above the title of the first."""
-    axes.annotate(
-        text,
-        (0.0, 1.0),
-        xycoords="axes fraction",
-        xytext=(0, 33),
-        textcoords="offset points",
-        weight="bold",
-        fontsize=9.5,
-    )
+    bold = {"weight": "bold", "fontsize": 9.5}
+    annotate(axes, text, (0.0, 1.0), (0, 33), xycoords="axes fraction", **bold)
+
+
+def annotate(
+    axes: Axes, text: str, at: tuple[float, float], points: tuple[float, float], **options: Any
+) -> None:
+    """A text that stands some points off a place."""
+    axes.annotate(text, at, xytext=points, textcoords="offset points", **options)
 
 
 def legend(figure: Figure, entries: Mapping[str, Any], *, columns: int = 3) -> None:
@@ -157,6 +150,30 @@ def legend(figure: Figure, entries: Mapping[str, Any], *, columns: int = 3) -> N
     figure.legend(handles=handles, loc="outside upper left", ncols=columns, fontsize=9)
 
 
+def method_legend(
+    figure: Figure,
+    methods: Iterable[str],
+    *,
+    truth: str = "truth",
+    dotted: bool = False,
+    columns: int = 3,
+) -> None:
+    """One legend above all panels: the truth, and every method as a line or as a dot."""
+    looks = {look(m).label: dots(look(m).color) if dotted else look(m) for m in methods}
+    legend(figure, {truth: TRUTH, **looks}, columns=columns)
+
+
+def in_colors(told: Mapping[str, str], before: str = "") -> list[tuple[str, str]]:
+    """Numbers by method in their colours, for a heading, after some words in ink."""
+    numbers = [(text, look(method).color) for method, text in told.items()]
+    return [(before, INK), *numbers] if before else numbers
+
+
+def line(axes: Axes, x: Numbers, y: Numbers, method: str, **options: Any) -> None:
+    """A curve in the colour and dashes of a method."""
+    axes.plot(x, y, color=look(method).color, linestyle=look(method).dash, **options)
+
+
 def dots(color: str, **options: Any) -> Any:
     """A dot for a legend."""
     from matplotlib.lines import Line2D
@@ -165,86 +182,32 @@ def dots(color: str, **options: Any) -> Any:
 
 
 def densities(
-    axes: Axes, x: Values, curves: Mapping[str, Values], *, peak: float | None = None
+    axes: Axes, x: Numbers, curves: Mapping[str, Numbers], *, peak: float | None = None
 ) -> None:
     """Filled densities with the class's name at its peak; all as high as ``peak`` if given."""
     count = sum(name not in ("p", "q") for name in curves)
     grid, highest = np.asarray(x, dtype=float), 0.0
     for name, values in curves.items():
         height = np.asarray(values, dtype=float)
-        top = float(height.max())
-        height = height if peak is None else peak * height / top
+        height = height if peak is None else peak * height / float(height.max())
         highest = max(highest, float(height.max()))
         color = class_color(name, count)
         axes.fill_between(grid, height, color=color, alpha=0.18, linewidth=0)
         axes.plot(grid, height, color=color, linewidth=1)
-        axes.annotate(
-            subscript(name) if count > 1 or name in ("p", "q") else "m",
-            (float(grid[int(height.argmax())]), float(height.max())),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha="center",
-            color=color,
-            weight="bold",
-            fontsize=9.5,
-        )
+        label = subscript(name) if count > 1 or name in ("p", "q") else "m"
+        peak_at = float(grid[int(height.argmax())]), float(height.max())
+        style: dict[str, Any] = {"ha": "center", "weight": "bold", "fontsize": 9.5}
+        annotate(axes, label, peak_at, (0, 2), color=color, **style)
     axes.set_ylim(0, 1.2 * highest)
 
 
 def truth_and_estimates(
-    axes: Axes, x: Values, truth: Values, estimates: Mapping[str, Values], *, size: float = 9
+    axes: Axes, x: Numbers, truth: Numbers, estimates: Mapping[str, Numbers]
 ) -> None:
     """Log-ratios at the rows of one sample: the true ones grey, a dot for each estimate."""
     at = np.asarray(x, dtype=float)
     order = at.argsort()
     axes.plot(at[order], np.asarray(truth, dtype=float)[order], color=TRUTH, linewidth=6, zorder=1)
     for layer, (method, values) in enumerate(estimates.items()):
-        axes.plot(
-            at,
-            np.asarray(values, dtype=float),
-            "o",
-            color=look(method).color,
-            markersize=size**0.5,
-            markeredgewidth=0,
-            alpha=0.8,
-            zorder=2 + layer,
-        )
-
-
-def rms(values: Values) -> float:
-    """Root mean square of the values that are finite.
-
-    Examples
-    --------
-    >>> rms([3.0, 4.0, float("inf")]) == 12.5**0.5
-    True
-    """
-    finite = np.asarray(values, dtype=float)
-    finite = finite[np.isfinite(finite)]
-    return float(np.sqrt(np.mean(finite**2))) if len(finite) else float("nan")
-
-
-def few(values: Values, digits: int = 5) -> list[Any]:
-    """Numbers with few digits, for a record that only has to be drawn.
-
-    Examples
-    --------
-    >>> few([1.23456789, -1e-9])
-    [1.2346, -1e-09]
-    """
-    return [float(f"{float(value):.{digits}g}") for value in values]
-
-
-def compact(value: float) -> str:
-    """A number of nats in few letters.
-
-    Examples
-    --------
-    >>> compact(0.0412), compact(3.14), compact(183.2), compact(4.2e6)
-    ('0.04', '3.1', '183', '4e+06')
-    """
-    if abs(value) < 0.995:
-        return f"{value:.2f}"
-    if abs(value) < 9.95:
-        return f"{value:.1f}"
-    return f"{value:.0f}" if abs(value) < 1e5 else f"{value:.0e}"
+        style: Any = {"markersize": 3, "markeredgewidth": 0, "alpha": 0.8, "zorder": 2 + layer}
+        axes.plot(at, np.asarray(values, dtype=float), "o", color=look(method).color, **style)

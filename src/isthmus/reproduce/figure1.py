@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import draw as _draw
-from .kl import load, mean_and_spread, number
-from .record import Found
+from .. import MDRE
+from ..baselines import BDRE
+from . import draw
+from .record import Fields
+from .results import averaged, few, few_by_class, mean, number, rms
 from .runner import Experiment
+from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEM = "running-example"
 _METHODS = ("bdre", "paper", "default")
@@ -33,102 +33,73 @@ class Figure1(Experiment):
         "a quadratic critic, solved to convergence, with its penalty chosen by held-out "
         "likelihood: without any penalty there is no solution, since p and q can be separated."
     )
+    sizes = (2_000, 33_333)
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
-        """All methods with one draw: a cell for each seed."""
-        return [{"rows": 2_000 if quick else 33_333, "seed": seed} for seed in range(seeds)]
-
-    def run(self, cell: Found) -> Found:
-        """Curves of the first seed, and errors of every one."""
-        from .. import stack
-
-        problem, seed = load(_PROBLEM), cell["seed"]
-        X, y = stack(problem.sample_p(cell["rows"], seed), problem.sample_q(cell["rows"], seed))
-        rng = np.random.default_rng([seed, 1])
-        fresh = {"p": problem.sample_p(_FRESH, rng), "q": problem.sample_q(_FRESH, rng)}
+    def run(self, cell: Fields) -> Fields:
+        """Curves of the first seed, and errors of every one, by all methods with one draw."""
+        samples, seed = Samples.of(_PROBLEM, cell), cell["seed"]
+        problem, (X, y) = samples.problem, samples.stacked
         x = np.linspace(_LOW, _HIGH, _POINTS)[:, None]
-        fresh["line"] = x
+        fresh = samples.fresh(_FRESH) | {"line": x}
         truth = {where: problem.log_ratio(rows) for where, rows in fresh.items()}
-        found: Found = {"kl": {}, "rms": {}, "log_ratio": {}, "probability": {}}
-        for method, model in _models(problem, seed).items():
+        found: Fields = {"kl": {}, "rms": {}, "log_ratio": {}, "probability": {}}
+        models = {
+            "bdre": BDRE(random_state=seed),
+            "paper": MDRE.paper(problem.name, random_state=seed),
+            "default": MDRE(random_state=seed),
+        }
+        for method, model in models.items():
             model.fit(X, y)
             estimate = {where: model.log_ratio(rows) for where, rows in fresh.items()}
             found["kl"][method] = estimate["p"].mean()
-            found["rms"][method] = {w: _draw.rms(estimate[w] - truth[w]) for w in fresh}
+            found["rms"][method] = {w: rms(estimate[w] - truth[w]) for w in fresh}
             if seed == 0:
-                found["log_ratio"][method] = _draw.few(estimate["line"])
+                found["log_ratio"][method] = few(estimate["line"])
                 found["probability"][method] = _probabilities(model, method, x)
         if seed == 0:
-            found["x"] = _draw.few(x[:, 0])
-            found["truth"] = _draw.few(truth["line"])
-            m = problem.auxiliaries[0].fit(X[y == 1], X[y == 0])
+            found["x"] = few(x[:, 0])
+            found["truth"] = few(truth["line"])
+            m: Any = problem.auxiliaries[0].fit(samples.p, samples.q)
             logs = {"p": problem.log_p(x), "q": problem.log_q(x), "m": m.log_density(x)}
-            found["density"] = {name: _draw.few(np.exp(log)) for name, log in logs.items()}
+            found["density"] = few_by_class({name: np.exp(log) for name, log in logs.items()})
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """KL and errors of the log-ratio, by method."""
-        rows = [["truth", number(load(_PROBLEM).kl), "", "", ""]]
+    def tables(self, results: list[Fields]) -> list[Table]:
+        rows = [["truth", number(pair(_PROBLEM).kl), "", "", ""]]
         for method in _METHODS:
-            errors = [each["rms"][method] for each in results]
-            rows.append(
-                [
-                    _draw.look(method).label,
-                    mean_and_spread([each["kl"][method] for each in results]),
-                    *(mean_and_spread([e[w] for e in errors]) for w in ("p", "q", "line")),
-                ]
-            )
+            errors = (averaged(results, "rms", method, w) for w in ("p", "q", "line"))
+            rows.append([draw.look(method).label, averaged(results, "kl", method), *errors])
         size, seeds = results[0]["rows"], len(results)
-        return [
-            Table(
-                f"{size:,} rows of each sample, {seeds} seed{'s' if seeds > 1 else ''}",
-                ["nats", "KL(p‖q)", "RMSE on p", "RMSE on q", "RMSE over (−3, 3)"],
-                rows,
-                [
-                    "RMSE is the root mean square error of log p/q, over 10,000 fresh rows of p "
-                    "and of q, and over an even grid."
-                ],
-            )
-        ]
-
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """The four panels."""
-        first = next((each for each in results if each["seed"] == 0), None)
-        if first is None:
-            return {}
-        figure, axes = _draw.panels(2, 2, height=2.5, sharex=True)
-        _draw.legend(
-            figure,
-            {
-                "true log-ratio": _draw.TRUTH,
-                **{_draw.look(m).label: _draw.look(m) for m in _METHODS},
-            },
-            columns=2,
+        note = (
+            "RMSE is the root mean square error of log p/q, over 10,000 fresh rows of p "
+            "and of q, and over an even grid."
         )
-        _class_panel(axes[0, 0], first, "bdre", ("p", "q"))
-        _class_panel(axes[1, 0], first, "paper", ("p", "q", "m"))
-        _ratio_panel(axes[0, 1], first, ("bdre",))
-        _ratio_panel(axes[1, 1], first, ("paper", "default"))
-        probability = "P(class | x); densities to one height"
-        _draw.heading(axes[0, 0], "(a) BDRE", [(probability, _draw.INK)])
-        _draw.heading(axes[1, 0], "(c) MDRE, m = Cauchy(0, 1)", [(probability, _draw.INK)])
-        for panel, title, methods in (
-            (axes[0, 1], "(b) BDRE", ("bdre",)),
-            (axes[1, 1], "(d) MDRE", ("paper", "default")),
+        columns = ["nats", "KL(p‖q)", "RMSE on p", "RMSE on q", "RMSE over (−3, 3)"]
+        title = f"{size:,} rows of each sample, {seeds} seed{'s' if seeds > 1 else ''}"
+        return [Table(title, columns, rows, [note])]
+
+    def figure(self, first: Fields) -> draw.Figure:
+        figure, axes = draw.panels(2, 2, height=2.5, sharex=True)
+        draw.method_legend(figure, _METHODS, truth="true log-ratio", columns=2)
+        probability = [("P(class | x); densities to one height", draw.INK)]
+        truth = pair(_PROBLEM).kl
+        for (left, right), first_title, second_title, classes, methods in (
+            (axes[0], "(a) BDRE", "(b) BDRE", ("p", "q"), ("bdre",)),
+            (axes[1], "(c) MDRE, m = Cauchy(0, 1)", "(d) MDRE", ("p", "q", "m"), _METHODS[1:]),
         ):
-            kls = [(f"{first['kl'][m]:.1f}", _draw.look(m).color) for m in methods]
-            told = f"KL, true {load(_PROBLEM).kl:.1f}:"
-            _draw.heading(panel, title, [(told, _draw.INK), *kls])
-            panel.set_ylim(*_limits(first["truth"]))
+            _class_panel(left, first, methods[0], classes)
+            draw.heading(left, first_title, probability)
+            _ratio_panel(right, first, methods)
+            kls = {method: f"{first['kl'][method]:.1f}" for method in methods}
+            draw.heading(right, second_title, draw.in_colors(kls, f"KL, true {truth:.1f}:"))
         for panel in axes[1]:
             panel.set_xlabel("x")
-        return {"figure-1": figure}
+        return figure
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """What the penalty does to BDRE, and where MDRE's error lies."""
-        kl = {m: float(np.mean([each["kl"][m] for each in results])) for m in _METHODS}
+    def remarks(self, results: list[Fields]) -> list[str]:
+        kl = {m: mean(results, "kl", m) for m in _METHODS}
         return [
-            f"BDRE's KL, {kl['bdre']:.1f} of {load(_PROBLEM).kl:.1f}, is that of its penalty: the "
+            f"BDRE's KL, {kl['bdre']:.1f} of {pair(_PROBLEM).kl:.1f}, is that of its penalty: the "
             "weaker the penalty, the steeper the critic, and held-out rows, all of which are "
             "told apart, cannot say how steep it should be.",
             f"The paper's settings give {kl['paper']:.1f}: the logarithm of a Cauchy density is no "
@@ -137,48 +108,30 @@ class Figure1(Experiment):
         ]
 
 
-def _models(problem: Any, seed: int) -> dict[str, Any]:
-    from .. import MDRE
-    from ..baselines import BDRE
-
-    return {
-        "bdre": BDRE(random_state=seed),
-        "paper": MDRE.paper(problem.name, random_state=seed),
-        "default": MDRE(random_state=seed),
-    }
-
-
-def _probabilities(model: Any, method: str, x: np.ndarray) -> Found:
+def _probabilities(model: Any, method: str, x: np.ndarray) -> Fields:
     """P(class | x) by class; for two classes p comes first, as for more."""
     proba = model.predict_proba(x)
     if method == "bdre":
-        return {"p": _draw.few(proba[:, 1]), "q": _draw.few(proba[:, 0])}
+        return {"p": few(proba[:, 1]), "q": few(proba[:, 0])}
     names = [name[0] for name in model.class_names_]
-    return {name: _draw.few(column) for name, column in zip(names, proba.T, strict=True)}
+    return few_by_class(dict(zip(names, proba.T, strict=True)))
 
 
-def _class_panel(axes: Any, first: Found, method: str, classes: tuple[str, ...]) -> None:
-    _draw.densities(axes, first["x"], {c: first["density"][c] for c in classes}, peak=0.55)
+def _class_panel(axes: Any, first: Fields, method: str, classes: tuple[str, ...]) -> None:
+    draw.densities(axes, first["x"], {c: first["density"][c] for c in classes}, peak=0.55)
     for name in classes:
-        axes.plot(
-            first["x"],
-            first["probability"][method][name],
-            color=_draw.class_color(name),
-            linewidth=2,
-        )
+        probability = first["probability"][method][name]
+        axes.plot(first["x"], probability, color=draw.class_color(name), linewidth=2)
     axes.set_ylim(0, 1.05)
     axes.set_yticks([0, 0.5, 1])
     axes.set_ylabel("probability")
 
 
-def _ratio_panel(axes: Any, first: Found, methods: tuple[str, ...]) -> None:
-    axes.plot(first["x"], first["truth"], color=_draw.TRUTH, linewidth=6)
+def _ratio_panel(axes: Any, first: Fields, methods: tuple[str, ...]) -> None:
+    truth = first["truth"]
+    axes.plot(first["x"], truth, color=draw.TRUTH, linewidth=6)
     for method in methods:
-        look = _draw.look(method)
-        axes.plot(first["x"], first["log_ratio"][method], color=look.color, linestyle=look.dash)
+        draw.line(axes, first["x"], first["log_ratio"][method], method)
     axes.set_ylabel("log p/q, nats")
-
-
-def _limits(truth: list[float]) -> tuple[float, float]:
     room = 0.08 * (max(truth) - min(truth))
-    return min(truth) - room, max(truth) + room
+    axes.set_ylim(min(truth) - room, max(truth) + room)

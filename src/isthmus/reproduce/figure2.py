@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
-from . import draw as _draw
-from .kl import load, mean_and_spread, number
-from .record import Found
+from ..auxiliaries import LinearMixing
+from ..baselines import TRE
+from ..problems import Gaussian
+from . import draw
+from .record import Fields
+from .results import averaged, few, few_by_class, mean, number, rms
 from .runner import Experiment
+from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PROBLEM = "running-example"
 CLASSES = ("p", "m1", "m2", "m3", "q")
@@ -40,157 +44,106 @@ class Figure2(Experiment):
         f"are the same bridges after {STEPS:,} steps of Adam at a rate of {RATE} from zero, which "
         "is how such classifiers are often trained."
     )
+    sizes = (2_000, 20_000)
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
-        """A cell for each seed."""
-        return [{"rows": 2_000 if quick else 20_000, "seed": seed} for seed in range(seeds)]
-
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Errors of every bridge and of the sum on fresh rows of every class."""
-        from .. import stack
-
-        problem, seed = load(PROBLEM), cell["seed"]
-        p, q = (draw(cell["rows"], seed) for draw in (problem.sample_p, problem.sample_q))
+        samples, seed = Samples.of(PROBLEM, cell), cell["seed"]
+        problem = samples.problem
         exact = waymark_densities(problem)
-        rng = np.random.default_rng([seed, 1])
-        fresh = {name: exact[name].sample(_FRESH, rng) for name in CLASSES}
-        logs = {
-            on: {name: exact[name].log_density(rows) for name in CLASSES}
-            for on, rows in fresh.items()
-        }
-        tre = make_tre(problem, seed).fit(*stack(p, q))
+        fresh = {name: exact[name].sample(_FRESH, samples.rng) for name in CLASSES}
+        tre = make_tre(problem, seed).fit(*samples.stacked)
         bridges = {
             "tre": tre.bridge_log_ratios,
-            "tre-adam": adam_tre(problem, p, q, np.random.default_rng([seed, 2])),
+            "tre-adam": adam_tre(problem, samples.p, samples.q, np.random.default_rng([seed, 2])),
         }
-        found: Found = {"kl": {}, "rms_bridge": {}, "rms_sum": {}, "l2": tre.l2_}
+        found: Fields = {"kl": {}, "rms_bridge": {}, "rms_sum": {}, "l2": tre.l2_}
         found["accuracy"] = tre.bridge_accuracy_
         estimates = {m: {on: f(rows) for on, rows in fresh.items()} for m, f in bridges.items()}
-        truth = {
-            on: np.column_stack([logs[on][a] - logs[on][b] for a, b in BRIDGES]) for on in CLASSES
-        }
+        truth = {}
+        for on, rows in fresh.items():
+            logs = {name: exact[name].log_density(rows) for name in CLASSES}
+            truth[on] = np.column_stack([logs[a] - logs[b] for a, b in BRIDGES])
         for method, values in estimates.items():
+            errors = {on: values[on] - truth[on] for on in CLASSES}
             found["kl"][method] = values["p"].sum(axis=1).mean()
-            found["rms_bridge"][method] = {
-                on: [_draw.rms(e) for e in (values[on] - truth[on]).T] for on in CLASSES
-            }
-            found["rms_sum"][method] = {
-                on: _draw.rms((values[on] - truth[on]).sum(axis=1)) for on in CLASSES
-            }
+            found["rms_bridge"][method] = {on: [rms(e) for e in errors[on].T] for on in CLASSES}
+            found["rms_sum"][method] = {on: rms(errors[on].sum(axis=1)) for on in CLASSES}
         if seed == 0:
             x = np.linspace(-1.5, 1.8, _POINTS)[:, None]
-            found["x"] = _draw.few(x[:, 0])
-            found["density"] = {n: _draw.few(np.exp(exact[n].log_density(x))) for n in CLASSES}
-            some = slice(_DOTS)
-            found["dots"] = {on: _draw.few(rows[some, 0]) for on, rows in fresh.items()}
-            found["truth"] = {on: [_draw.few(c) for c in truth[on][some].T] for on in CLASSES}
-            found["estimate"] = {
-                method: {on: [_draw.few(c) for c in values[on][some].T] for on in CLASSES}
-                for method, values in estimates.items()
-            }
+            found["x"] = few(x[:, 0])
+            found["density"] = few_by_class({n: np.exp(exact[n].log_density(x)) for n in CLASSES})
+            found["dots"] = few_by_class({on: rows[:, 0] for on, rows in fresh.items()}, _DOTS)
+            found["truth"] = _few_bridges(truth)
+            found["estimate"] = {m: _few_bridges(values) for m, values in estimates.items()}
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """Errors of the bridges on every class, and of the sum."""
-        where = [f"on {_draw.subscript(name)}" for name in CLASSES]
-        rows = []
+    def tables(self, results: list[Fields]) -> list[Table]:
+        where = [f"on {draw.subscript(name)}" for name in CLASSES]
+        rows, sums = [], []
         for method in _METHODS:
-            for k, (a, b) in enumerate(BRIDGES):
-                values = [[each["rms_bridge"][method][on][k] for each in results] for on in CLASSES]
-                name = f"{_draw.subscript(a)}/{_draw.subscript(b)}"
-                rows.append([_draw.look(method).label, name, *map(mean_and_spread, values)])
-        sums = []
-        for method in _METHODS:
-            values = [[each["rms_sum"][method][on] for each in results] for on in CLASSES]
-            kl = mean_and_spread([each["kl"][method] for each in results])
-            sums.append([_draw.look(method).label, kl, *map(mean_and_spread, values)])
-        size = results[0]["rows"]
+            label = draw.look(method).label
+            for k, bridge in enumerate(BRIDGES):
+                errors = (averaged(results, "rms_bridge", method, on, k) for on in CLASSES)
+                rows.append([label, _ratio(bridge), *errors])
+            errors = (averaged(results, "rms_sum", method, on) for on in CLASSES)
+            sums.append([label, averaged(results, "kl", method), *errors])
         note = (
             "Root mean square error in nats over 10,000 fresh rows of each class. A bridge is "
             "trained on its two neighbours; elsewhere it is used beyond its data."
         )
+        title = f"RMSE of each bridge's log-ratio, {results[0]['rows']:,} rows of each class"
+        truth = f"KL(p‖q), true {number(pair(PROBLEM).kl)}, and RMSE of log p/q"
         return [
-            Table(
-                f"RMSE of each bridge's log-ratio, {size:,} rows of each class",
-                ["method", "bridge", *where],
-                rows,
-                [note],
-            ),
-            Table(
-                f"KL(p‖q), true {number(load(PROBLEM).kl)}, and RMSE of log p/q",
-                ["method", "KL(p‖q)", *where],
-                sums,
-            ),
+            Table(title, ["method", "bridge", *where], rows, [note]),
+            Table(truth, ["method", "KL(p‖q)", *where], sums),
         ]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """Columns: bridges at home, bridges on p and q, their sum."""
-        first = next((each for each in results if each["seed"] == 0), None)
-        if first is None:
-            return {}
-        figure, axes = _draw.panels(5, 3, height=1.85)
-        looks = {_draw.look(m).label: _draw.dots(_draw.look(m).color) for m in _METHODS}
-        _draw.legend(figure, {"truth": _draw.TRUTH, **looks})
+    def figure(self, first: Fields) -> draw.Figure:
+        figure, axes = draw.panels(5, 3, height=1.85)
+        draw.method_legend(figure, _METHODS, dotted=True)
         density = first["density"]
-        _draw.densities(axes[0, 0], first["x"], density)
-        _draw.densities(axes[0, 1], first["x"], {name: density[name] for name in ("p", "q")})
-        _draw.heading(axes[0, 0], "p, three waymarks and q")
-        _draw.heading(axes[0, 1], "p and q alone")
+        draw.densities(axes[0, 0], first["x"], density)
+        draw.densities(axes[0, 1], first["x"], {name: density[name] for name in ("p", "q")})
+        draw.heading(axes[0, 0], "p, three waymarks and q")
+        draw.heading(axes[0, 1], "p and q alone")
         for panel, head in zip(axes[0], ("Trained here", "Used here", "The sum"), strict=True):
-            _draw.above(panel, head)
+            draw.above(panel, head)
         for panel in axes[0, :2]:
             panel.set_ylabel("density", fontsize=9)
             panel.set_yticks([])
-        for k, (a, b) in enumerate(BRIDGES):
-            name = f"{_draw.subscript(a)}/{_draw.subscript(b)}"
-            for column, classes in ((0, (b,)), (1, ("p", "q"))):
+        for k, bridge in enumerate(BRIDGES):
+            for column, classes in ((0, bridge[1:]), (1, ("p", "q"))):
                 panel = axes[k + 1, column]
-                self._bridge_panel(panel, first, k, classes)
-                on = " and ".join(map(_draw.subscript, classes))
-                errors = [(rms_on(first, m, k, classes), _draw.look(m).color) for m in _METHODS]
-                told = [("RMSE", _draw.INK), *((_draw.compact(e), c) for e, c in errors)]
-                _draw.heading(panel, f"log {name} on {on}", told)
-        for k, on in enumerate(CLASSES):
-            self._sum_panel(axes[k, 2], first, on)
+                for on in classes:
+                    _dots_panel(panel, first, on, itemgetter(k))
+                errors = {m: rms_on(first, m, k, classes) for m in _METHODS}
+                on = " and ".join(map(draw.subscript, classes))
+                draw.error_heading(panel, f"log {_ratio(bridge)} on {on}", errors)
+        for panel, on in zip(axes[:, 2], CLASSES, strict=True):
+            _dots_panel(panel, first, on, partial(np.sum, axis=0))
+            errors = {m: first["rms_sum"][m][on] for m in _METHODS}
+            draw.error_heading(panel, f"log p/q on {draw.subscript(on)}", errors)
         for panel in axes[-1]:
             panel.set_xlabel("x", fontsize=9)
         for panel in axes[1:, 0]:
             panel.set_ylabel("nats", fontsize=9)
-        return {"figure-2": figure}
+        return figure
 
-    def _bridge_panel(self, panel: Any, first: Found, k: int, classes: Sequence[str]) -> None:
-        for on in classes:
-            _draw.truth_and_estimates(
-                panel,
-                first["dots"][on],
-                first["truth"][on][k],
-                {m: first["estimate"][m][on][k] for m in reversed(_METHODS)},
-            )
-
-    def _sum_panel(self, panel: Any, first: Found, on: str) -> None:
-        total = np.sum(first["truth"][on], axis=0)
-        _draw.truth_and_estimates(
-            panel,
-            first["dots"][on],
-            total,
-            {m: np.sum(first["estimate"][m][on], axis=0) for m in reversed(_METHODS)},
-        )
-        errors = [(_draw.compact(first["rms_sum"][m][on]), _draw.look(m).color) for m in _METHODS]
-        title = f"log p/q on {_draw.subscript(on)}"
-        _draw.heading(panel, title, [("RMSE", _draw.INK), *errors])
-
-    def remarks(self, results: list[Found]) -> list[str]:
-        """How much of the paper's distribution shift is left in a converged TRE."""
-        home, away, total = (
-            {m: float(np.mean(values)) for m, values in zip(_METHODS, each, strict=True)}
-            for each in _means(results)
-        )
-        kl = {m: float(np.mean([each["kl"][m] for each in results])) for m in _METHODS}
+    def remarks(self, results: list[Fields]) -> list[str]:
+        home, away, total = {}, {}, {}
+        for m in _METHODS:
+            bridge = [each["rms_bridge"][m] for each in results]
+            ends = ("p", "q")
+            home[m] = np.mean([e[b][k] for e in bridge for k, (_, b) in enumerate(BRIDGES)])
+            away[m] = np.mean([e[on][k] for e in bridge for k in range(4) for on in ends])
+            total[m] = np.mean([each["rms_sum"][m][on] for each in results for on in ends])
+        kl = {m: mean(results, "kl", m) for m in _METHODS}
         return [
             "Bridges that have converged show the shift too: on average over the bridges their "
             f"error is {home['tre']:.2f} nats on their own denominator and {away['tre']:.2f} on p "
             "and q, where log-ratios vary over tens of nats. That of the sum, on p and q, is "
-            f"{total['tre']:.1f}, and the KL is {kl['tre']:.1f} of {load(PROBLEM).kl:.1f}; it "
+            f"{total['tre']:.1f}, and the KL is {kl['tre']:.1f} of {pair(PROBLEM).kl:.1f}; it "
             "differs from draw to draw.",
             f"After {STEPS:,} steps of Adam the three errors are {home['tre-adam']:.1f}, "
             f"{away['tre-adam']:.1f} and {total['tre-adam']:.1f}, and the KL is "
@@ -199,13 +152,28 @@ class Figure2(Experiment):
         ]
 
 
+def _few_bridges(by_class: dict[str, np.ndarray]) -> dict[str, list[Any]]:
+    """Log-ratios of every bridge at the first rows of every class."""
+    return {on: [few(column) for column in rows[:_DOTS].T] for on, rows in by_class.items()}
+
+
+def _ratio(bridge: tuple[str, str]) -> str:
+    """Name of a bridge's ratio as it stands in a figure."""
+    return "/".join(map(draw.subscript, bridge))
+
+
+def _dots_panel(panel: Any, first: Fields, on: str, of_bridges: Callable[[Any], Any]) -> None:
+    """True and estimated log-ratios, each a function of the bridges, at the rows of a class."""
+    estimates = {m: of_bridges(first["estimate"][m][on]) for m in reversed(_METHODS)}
+    truth = of_bridges(first["truth"][on])
+    draw.truth_and_estimates(panel, first["dots"][on], truth, estimates)
+
+
 def waymark_densities(problem: Any) -> dict[str, Any]:
     """The normals that the waymarks of two normals are, by class.
 
     TRE mixes about the point midway between the means.
     """
-    from ..problems import Gaussian
-
     p, q = problem.p, problem.q
     centre = 0.5 * (p.loc + q.loc)
     var_p, var_q = (float(np.exp(each.scatter.log_det)) for each in (p, q))
@@ -219,8 +187,6 @@ def waymark_densities(problem: Any) -> dict[str, Any]:
 
 def make_tre(problem: Any, seed: int) -> Any:
     """TRE with the problem's waymarks, solved to convergence."""
-    from ..baselines import TRE
-
     return TRE(alphas=list(problem.tre_alphas), random_state=seed)
 
 
@@ -241,8 +207,6 @@ def waymark_rows(
     problem: Any, p: np.ndarray, q: np.ndarray, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """Rows of the waymarks, as many as of p; here the point midway between the means is zero."""
-    from ..auxiliaries import LinearMixing
-
     mixing = (LinearMixing([alpha], "sqrt").fit(p, q) for alpha in problem.tre_alphas)
     return [each.sample(len(p), rng) for each in mixing]
 
@@ -262,9 +226,7 @@ def adam(
         x = np.concatenate([rows[rng.integers(len(rows), size=BATCH), 0] for rows in classes])
         features = np.stack([np.ones_like(x), x, x**2], axis=1)
         logit = features @ weight.T
-        share = np.exp(logit - logit.max(axis=1, keepdims=True))
-        share /= share.sum(axis=1, keepdims=True)
-        gradient = (share - label).T @ features / len(x)
+        gradient = (softmax(logit, axis=1) - label).T @ features / len(x)
         first = 0.9 * first + 0.1 * gradient
         second = 0.999 * second + 0.001 * gradient**2
         length = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
@@ -277,17 +239,6 @@ def adam(
     return critics
 
 
-def rms_on(first: Found, method: str, k: int, classes: Sequence[str]) -> float:
+def rms_on(first: Fields, method: str, k: int, classes: Sequence[str]) -> float:
     """Error of a bridge over samples of several classes of one size."""
-    return _draw.rms([first["rms_bridge"][method][on][k] for on in classes])
-
-
-def _means(results: list[Found]) -> list[list[list[float]]]:
-    """Errors at home, on p and q, and of the sum on p and q, by method."""
-    out: list[list[list[float]]] = [[], [], []]
-    for method in _METHODS:
-        bridge = [each["rms_bridge"][method] for each in results]
-        out[0].append([e[b][k] for e in bridge for k, (_, b) in enumerate(BRIDGES)])
-        out[1].append([e[on][k] for e in bridge for k in range(len(BRIDGES)) for on in ("p", "q")])
-        out[2].append([each["rms_sum"][method][on] for each in results for on in ("p", "q")])
-    return out
+    return rms([first["rms_bridge"][method][on][k] for on in classes])

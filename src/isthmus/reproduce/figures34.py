@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import draw as _draw
+from .. import MDRE, stack
+from ..auxiliaries import LinearMixing
+from . import draw
 from .figure2 import CLASSES, STEPS, adam, adam_tre, make_tre, waymark_densities, waymark_rows
-from .kl import load, mean_and_spread, number
-from .record import Found
+from .record import Fields
+from .results import averaged, few, few_by_class, mean, number, rms
 from .runner import Experiment
+from .samples import Samples, pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PROBLEM = "running-example"
 _FRESH, _DOTS, _POINTS = 10_000, 60, 241
@@ -27,14 +27,9 @@ class _OnEveryClass(Experiment):
 
     classes: tuple[str, ...] = ()
     drawn: tuple[str, ...] = ()
-    columns = 2
     sizes = (2_000, 20_000)
     span = (-1.5, 1.8)
-
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
-        """A cell for each seed."""
-        rows = self.sizes[0] if quick else self.sizes[1]
-        return [{"rows": rows, "seed": seed} for seed in range(seeds)]
+    note = "RMSE over 10,000 fresh rows of each class."
 
     def exact(self, problem: Any) -> dict[str, Any]:
         """Distributions of all classes."""
@@ -44,80 +39,67 @@ class _OnEveryClass(Experiment):
         """Functions that give log p/q at rows, by method."""
         raise NotImplementedError
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """KL and errors of log p/q on fresh rows of every class."""
-        problem, seed = load(_PROBLEM), cell["seed"]
-        p, q = (draw(cell["rows"], seed) for draw in (problem.sample_p, problem.sample_q))
-        exact = self.exact(problem)
-        rng = np.random.default_rng([seed, 1])
-        fresh = {name: middle(exact[name].sample(_FRESH, rng), name) for name in self.classes}
+        samples, seed = Samples.of(_PROBLEM, cell), cell["seed"]
+        problem, exact = samples.problem, self.exact(samples.problem)
+        fresh = {
+            name: middle(exact[name].sample(_FRESH, samples.rng), name) for name in self.classes
+        }
         truth = {on: problem.log_ratio(rows) for on, rows in fresh.items()}
-        found: Found = {"kl": {}, "rms": {}, "estimate": {}}
-        for method, log_ratio in self.estimates(problem, p, q, seed).items():
+        found: Fields = {"kl": {}, "rms": {}, "estimate": {}}
+        for method, log_ratio in self.estimates(problem, samples.p, samples.q, seed).items():
             values = {on: log_ratio(rows) for on, rows in fresh.items()}
             found["kl"][method] = values["p"].mean()
-            found["rms"][method] = {on: _draw.rms(values[on] - truth[on]) for on in self.classes}
+            found["rms"][method] = {on: rms(values[on] - truth[on]) for on in self.classes}
             if seed == 0 and method in self.drawn:
-                found["estimate"][method] = {on: _draw.few(v[:_DOTS]) for on, v in values.items()}
+                found["estimate"][method] = few_by_class(values, _DOTS)
         if seed == 0:
             x = np.linspace(*self.span, _POINTS)[:, None]
-            found["x"] = _draw.few(x[:, 0])
-            found["density"] = {
-                name: _draw.few(np.exp(exact[name].log_density(x))) for name in self.classes
-            }
-            found["dots"] = {on: _draw.few(rows[:_DOTS, 0]) for on, rows in fresh.items()}
-            found["truth"] = {on: _draw.few(values[:_DOTS]) for on, values in truth.items()}
+            found["x"] = few(x[:, 0])
+            densities = {name: np.exp(exact[name].log_density(x)) for name in self.classes}
+            found["density"] = few_by_class(densities)
+            found["dots"] = few_by_class({on: rows[:, 0] for on, rows in fresh.items()}, _DOTS)
+            found["truth"] = few_by_class(truth, _DOTS)
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """KL and error on every class, by method."""
-        rows = [["truth", number(load(_PROBLEM).kl), *[""] * len(self.classes)]]
+    def tables(self, results: list[Fields]) -> list[Table]:
+        rows = [["truth", number(pair(_PROBLEM).kl), *[""] * len(self.classes)]]
         for method in results[0]["rms"]:
-            kl = mean_and_spread([each["kl"][method] for each in results])
-            errors = (
-                mean_and_spread([each["rms"][method][on] for each in results])
-                for on in self.classes
-            )
-            rows.append([_draw.look(method).label, kl, *errors])
-        columns = [
-            "nats",
-            "KL(p‖q)",
-            *(f"on {_label(name, self.classes)}" for name in self.classes),
-        ]
+            errors = (averaged(results, "rms", method, on) for on in self.classes)
+            rows.append([draw.look(method).label, averaged(results, "kl", method), *errors])
+        columns = ["nats", "KL(p‖q)", *(f"on {self.label(name)}" for name in self.classes)]
         title = f"KL and RMSE of log p/q from {results[0]['rows']:,} rows of each class"
         return [Table(title, columns, rows, [self.note])]
 
-    note = "RMSE over 10,000 fresh rows of each class."
-
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """Densities, then a panel for the samples of each class."""
-        first = next((each for each in results if each["seed"] == 0), None)
-        if first is None:
-            return {}
-        lines = -(-(len(self.classes) + 1) // self.columns)
-        figure, axes = _draw.panels(lines, self.columns, height=2.25)
-        looks = {_draw.look(m).label: _draw.dots(_draw.look(m).color) for m in self.drawn}
-        _draw.legend(figure, {"truth": _draw.TRUTH, **looks}, columns=2)
-        _draw.densities(axes.flat[0], first["x"], first["density"])
-        _draw.heading(axes.flat[0], "Classes")
+    def figure(self, first: Fields) -> draw.Figure:
+        figure, axes = draw.panels(-(-(len(self.classes) + 1) // 2), 2, height=2.25)
+        draw.method_legend(figure, self.drawn, dotted=True, columns=2)
+        draw.densities(axes.flat[0], first["x"], first["density"])
+        draw.heading(axes.flat[0], "Classes")
         axes.flat[0].set_yticks([])
         axes.flat[0].set_ylabel("density")
         for panel, on in zip(axes.flat[1:], self.classes, strict=False):
-            _draw.truth_and_estimates(
-                panel,
-                first["dots"][on],
-                first["truth"][on],
-                {m: first["estimate"][m][on] for m in self.drawn},
-            )
-            errors = [(_draw.compact(first["rms"][m][on]), _draw.look(m).color) for m in self.drawn]
-            title = f"On samples of {_label(on, self.classes)}"
-            _draw.heading(panel, title, [("RMSE", _draw.INK), *errors])
+            estimates = {m: first["estimate"][m][on] for m in self.drawn}
+            draw.truth_and_estimates(panel, first["dots"][on], first["truth"][on], estimates)
+            errors = {m: first["rms"][m][on] for m in self.drawn}
+            draw.error_heading(panel, f"On samples of {self.label(on)}", errors)
             panel.set_ylabel("log p/q, nats")
         for panel in axes.flat[1 + len(self.classes) :]:
             panel.remove()
         for panel in axes[-1]:
             panel.set_xlabel("x")
-        return {self.name: figure}
+        return figure
+
+    def label(self, name: str) -> str:
+        """Name of a class as it stands in tables and figures."""
+        return "m" if name == "m1" and len(self.classes) == 3 else draw.subscript(name)
+
+    def mean_errors(self, results: list[Fields]) -> dict[str, dict[str, float]]:
+        """Errors by method and class, over the seeds."""
+        return {
+            m: {on: mean(results, "rms", m, on) for on in self.classes} for m in results[0]["rms"]
+        }
 
 
 class Figure3(_OnEveryClass):
@@ -146,8 +128,6 @@ class Figure3(_OnEveryClass):
 
     def estimates(self, problem: Any, p: np.ndarray, q: np.ndarray, seed: int) -> dict[str, Any]:
         """Both settings of MDRE."""
-        from .. import MDRE, stack
-
         paper = MDRE.paper(problem.name, random_state=seed)
         default = MDRE(problem.auxiliaries, random_state=seed)
         return {
@@ -155,9 +135,8 @@ class Figure3(_OnEveryClass):
             "default": default.fit(*stack(p, q)).log_ratio,
         }
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """Where the paper's settings err."""
-        error = _mean_errors(results)
+    def remarks(self, results: list[Fields]) -> list[str]:
+        error = self.mean_errors(results)
         return [
             f"With the paper's settings the error is {error['paper']['p']:.1f} nats on p, "
             f"{error['paper']['m1']:.1f} on m and {error['paper']['q']:.1f} on q; with the density "
@@ -186,26 +165,22 @@ class Figure4(_OnEveryClass):
 
     def estimates(self, problem: Any, p: np.ndarray, q: np.ndarray, seed: int) -> dict[str, Any]:
         """TRE and MDRE, converged and not, and MDRE by default."""
-        from .. import MDRE, stack
-        from ..auxiliaries import LinearMixing
-
         X, y = stack(p, q)
         waymarks = LinearMixing(list(problem.tre_alphas), "sqrt")
-        plain: Found = {"critic": "quadratic", "anchor": None, "maps": None, "l2": 0.0}
-        few = adam_tre(problem, p, q, np.random.default_rng([seed, 2]))
+        paper: Fields = {"critic": "quadratic", "anchor": None, "maps": None, "l2": 0.0}
+        bridges = adam_tre(problem, p, q, np.random.default_rng([seed, 2]))
         rng = np.random.default_rng([seed, 3])
         critics = adam([p, q, *waymark_rows(problem, p, q, rng)], rng)
         return {
             "tre": make_tre(problem, seed).fit(X, y).log_ratio,
-            "tre-adam": lambda x: few(x).sum(axis=1),
-            "paper": MDRE(waymarks, **plain, random_state=seed).fit(X, y).log_ratio,
+            "tre-adam": lambda x: bridges(x).sum(axis=1),
+            "paper": MDRE(waymarks, **paper, random_state=seed).fit(X, y).log_ratio,
             "paper-adam": lambda x: (h := critics(x))[:, 0] - h[:, 1],
             "default": MDRE(waymarks, random_state=seed).fit(X, y).log_ratio,
         }
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """MDRE against TRE on equal terms."""
-        error = {m: _draw.rms(list(e.values())) for m, e in _mean_errors(results).items()}
+    def remarks(self, results: list[Fields]) -> list[str]:
+        error = {m: rms(list(e.values())) for m, e in self.mean_errors(results).items()}
         times = error["paper"] / error["tre"]
         verdict = (
             "one problem of five classes and a chain of four err by about as much"
@@ -230,15 +205,3 @@ def middle(rows: np.ndarray, name: str) -> np.ndarray:
         return rows
     reach = np.quantile(np.abs(rows), _MIDDLE)
     return np.asarray(rows[np.abs(rows[:, 0]) <= reach])
-
-
-def _label(name: str, classes: tuple[str, ...]) -> str:
-    return "m" if name == "m1" and len(classes) == 3 else _draw.subscript(name)
-
-
-def _mean_errors(results: list[Found]) -> dict[str, dict[str, float]]:
-    methods = results[0]["rms"]
-    return {
-        m: {on: float(np.mean([each["rms"][m][on] for each in results])) for on in methods[m]}
-        for m in methods
-    }

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from ..problems import DistributionPair
 from .methods import FRESH_ROWS, METHODS, measure
-from .record import Found
+from .record import Fields
+from .results import distinct, mean_and_spread, number, select
 from .runner import Difference, Experiment
+from .samples import pair
 from .show import Table
-
-if TYPE_CHECKING:
-    from ..problems import DistributionPair
 
 # What the paper calls its runs: it repeats each with three seeds and prints their spread.
 PAPER_RUNS = 3
@@ -48,13 +48,6 @@ HOW_COMPARED = (
 )
 
 
-def load(name: str) -> DistributionPair:
-    """The problem of this name; all of the paper's are pairs that know its numbers."""
-    from .. import problems
-
-    return cast("DistributionPair", problems.load(name))
-
-
 def kl_cells(
     problems: Iterable[str],
     methods: Iterable[str],
@@ -62,14 +55,14 @@ def kl_cells(
     seeds: int,
     *,
     quick: bool = False,
-) -> list[Found]:
+) -> list[Fields]:
     """Cells of every method that applies and is installed, with the rows that it can afford."""
     out = []
     for name in problems:
-        problem = load(name)
+        problem = pair(name)
         for method in methods:
             how = METHODS[method]
-            if not how.installed or how.make(problem, rows, 0) is None:
+            if not how.installed or how.make(problem, 0) is None:
                 continue
             affordable = how.rows(problem.dim, rows)
             cell = {"problem": name, "method": method, "rows": affordable, "fresh": FRESH_ROWS}
@@ -81,42 +74,63 @@ def kl_cells(
 class KLTable(Experiment):
     """Base of the tables of KL divergences."""
 
-    def run(self, cell: Found) -> Found:
+    caption = ""
+    methods: tuple[str, ...] = tuple(METHODS)
+
+    def run(self, cell: Fields) -> Fields:
         """Fit and judge one method; see :func:`isthmus.reproduce.methods.measure`."""
         return measure(cell)
 
+    def tables(self, results: list[Fields]) -> list[Table]:
+        main = kl_table(self.caption, results, self.differences(results), self.methods)
+        return [main, *self.further_tables(results)]
+
+    def further_tables(self, results: list[Fields]) -> list[Table]:
+        """Errors of the log-ratio, what it took, and what the methods are."""
+        return [make(results, self.methods) for make in (error_table, cost_table, method_table)]
+
     def why(self, problem: str, method: str, ours: float, paper: float) -> str:
         """Why a method's mean is not the paper's, as a sentence; empty if it is not known."""
-        truth = load(problem).kl
+        truth = pair(problem).kl
         if method == "tre" and abs(ours - truth) < abs(paper - truth):
             return _TRE_NEARER
         return _WHY.get(method, "")
 
-    def differences(self, results: list[Found]) -> list[Difference]:
+    def differences(self, results: list[Fields]) -> list[Difference]:
         """Means of methods of the paper that are more than two standard errors from its own."""
-        out = []
+        out: list[Difference] = []
         # A quick run, with fewer steps and rows, says nothing about the paper's numbers.
         full = [each for each in results if "steps" not in each]
         for (name, method), kls in grouped(full, "problem", "method").items():
-            theirs = REPEATED.get(method)
-            if theirs is None or theirs not in load(name).paper:
-                continue
-            ours = statistics.mean(kls)
-            paper = load(name).paper[theirs]
-            errors = distance(kls, paper, load(name).paper.get(f"{theirs}_spread"))
-            if errors > 2.0:
-                where = f"{short(name)}, {METHODS[method].label}"
-                why = self.why(name, method, ours, paper)
-                out.append(Difference(where, ours, paper, errors, why))
+            paper, theirs = pair(name).paper, REPEATED.get(method, "")
+            where = f"{short(name)}, {METHODS[method].label}"
+            spread = paper.get(f"{theirs}_spread")
+            out += self.difference(where, name, method, kls, paper.get(theirs), spread)
         return out
 
+    def difference(
+        self,
+        where: str,
+        problem: str,
+        method: str,
+        kls: Sequence[float],
+        paper: float | None,
+        spread: float | None = None,
+    ) -> list[Difference]:
+        """The difference of one mean from the paper's number, if there is one that counts."""
+        errors = 0.0 if paper is None else distance(kls, paper, spread)
+        if paper is None or errors <= 2.0:
+            return []
+        ours = statistics.mean(kls)
+        return [Difference(where, ours, paper, errors, self.why(problem, method, ours, paper))]
 
-def grouped(results: list[Found], *keys: str, value: str = "kl") -> dict[tuple[Any, ...], Any]:
-    """Values of results that share some keys, those that are numbers."""
+
+def grouped(results: list[Fields], *names: str, value: str = "kl") -> dict[tuple[Any, ...], Any]:
+    """Values of results that share some fields, those that are numbers."""
     out: dict[tuple[Any, ...], list[float]] = {}
     for each in results:
         if each.get(value) is not None:
-            out.setdefault(tuple(each[k] for k in keys), []).append(each[value])
+            out.setdefault(tuple(each[name] for name in names), []).append(each[value])
     return out
 
 
@@ -144,42 +158,26 @@ def short(name: str) -> str:
     return name.split("/", 1)[-1]
 
 
-def number(value: float) -> str:
-    """A number of nats with two digits after the point, or a few where it is enormous.
-
-    Examples
-    --------
-    >>> number(203.317), number(-0.0812), number(42535.07)
-    ('203.32', '-0.08', '4.3e+04')
-    """
-    return f"{value:.2f}" if abs(value) < 1e4 else f"{value:.1e}"
-
-
-def mean_and_spread(values: Sequence[float]) -> str:
-    """Mean ± standard deviation over seeds; a spread needs two.
-
-    Examples
-    --------
-    >>> mean_and_spread([10.0, 11.0, 12.0]), mean_and_spread([3.0]), mean_and_spread([])
-    ('11.00 ± 1.00', '3.00', '')
-    """
-    if not values:
-        return ""
-    if len(values) == 1:
-        return number(values[0])
-    return f"{number(statistics.mean(values))} ± {number(statistics.stdev(values))}"
+def by_method(
+    title: str,
+    corner: str,
+    results: list[Fields],
+    methods: Iterable[str],
+    told: Callable[[str, str], str],
+    note: str,
+) -> Table:
+    """A row for each method that has something to tell, a column for each problem."""
+    names = distinct(results, "problem")
+    rows = [[METHODS[method].label, *(told(name, method) for name in names)] for method in methods]
+    return Table(title, [corner, *map(short, names)], [row for row in rows if any(row[1:])], [note])
 
 
 def kl_table(
-    title: str,
-    results: list[Found],
-    differences: list[Difference],
-    *,
-    methods: Iterable[str],
+    title: str, results: list[Fields], differences: list[Difference], methods: Iterable[str]
 ) -> Table:
     """Truth, the paper's numbers and ours: a row for each method, a column for each problem."""
-    names = list(dict.fromkeys(each["problem"] for each in results))
-    problems = [load(name) for name in names]
+    names = distinct(results, "problem")
+    problems = [pair(name) for name in names]
     rows = [["truth", *(f"{problem.kl:.2f}" for problem in problems)]]
     if any(abs(problem.kl - problem.paper.get("truth", problem.kl)) > 0.05 for problem in problems):
         rows.append(["truth, as the paper has it", *_paper_row(problems, "truth")])
@@ -201,15 +199,12 @@ def kl_table(
         if any(cross):
             rows.append([f"{label}, cross-fitted", *cross])
             rows.append(["its 95 % intervals that hold the truth", *_coverage(results, problems)])
-    columns = ["KL, nats", *(short(name) for name in names)]
-    told = [_described(problem) for problem in problems]
+    # A column's name, and what stands behind it: its description without the table's name.
+    told = [
+        f"{short(each.name)}: {each.description.split(':', 1)[-1].strip()}" for each in problems
+    ]
+    columns = ["KL, nats", *map(short, names)]
     return Table(title, columns, rows, [" ".join(told), *([HOW_COMPARED] if flagged else [])])
-
-
-def _described(problem: DistributionPair) -> str:
-    """A column's name with what stands behind it: its description without the table's name."""
-    what = problem.description.split(":", 1)[-1].strip()
-    return f"{short(problem.name)}: {what}"
 
 
 def _paper_row(problems: Sequence[DistributionPair], what: str) -> list[str]:
@@ -221,71 +216,57 @@ def _paper_row(problems: Sequence[DistributionPair], what: str) -> list[str]:
     return row
 
 
-def _coverage(results: list[Found], problems: Sequence[DistributionPair]) -> list[str]:
+def _coverage(results: list[Fields], problems: Sequence[DistributionPair]) -> list[str]:
     row = []
     for problem in problems:
         mine = [
             each["low"] <= problem.kl <= each["high"]
-            for each in results
-            if each["problem"] == problem.name and each.get("compare") is not None
+            for each in select(results, problem=problem.name)
+            if each.get("compare") is not None
         ]
         row.append(f"{sum(mine)} of {len(mine)}" if mine else "")
     return row
 
 
-def error_table(results: list[Found], methods: Iterable[str]) -> Table:
+def error_table(results: list[Fields], methods: Iterable[str]) -> Table:
     """Root mean square errors of log p/q on fresh rows of p and of q."""
-    names = list(dict.fromkeys(each["problem"] for each in results))
     on = {side: grouped(results, "problem", "method", value=f"rms_{side}") for side in "pq"}
-    rows = []
-    for method in methods:
-        row = []
-        for name in names:
-            pair = [on[side].get((name, method)) for side in "pq"]
-            told = [number(statistics.mean(values)) if values else "–" for values in pair]
-            row.append("" if pair == [None, None] else " / ".join(told))
-        if any(row):
-            rows.append([METHODS[method].label, *row])
+
+    def told(name: str, method: str) -> str:
+        both = [on[side].get((name, method)) for side in "pq"]
+        parts = [number(statistics.mean(each)) if each else "–" for each in both]
+        return " / ".join(parts) if any(both) else ""
+
     note = (
         "Root mean square error of log p/q, in nats, on fresh rows of p / of q where the "
         "true log-ratio is finite; mean over seeds."
     )
-    columns = ["on p / on q", *(short(name) for name in names)]
-    return Table("Error of the log-ratio itself", columns, rows, [note])
+    title = "Error of the log-ratio itself"
+    return by_method(title, "on p / on q", results, methods, told, note)
 
 
-def cost_table(results: list[Found], methods: Iterable[str]) -> Table:
+def cost_table(results: list[Fields], methods: Iterable[str]) -> Table:
     """Rows that each method was given, and seconds that it took."""
-    names = list(dict.fromkeys(each["problem"] for each in results))
     seconds = grouped(results, "problem", "method", value="fit_seconds")
-    rows_of = grouped(results, "problem", "method", value="rows")
-    rows = []
-    for method in methods:
-        row = []
-        for name in names:
-            mine = seconds.get((name, method))
-            used = rows_of.get((name, method), [0])[0]
-            row.append(f"{used:,}: {statistics.mean(mine):.1f} s" if mine else "")
-        if any(row):
-            rows.append([METHODS[method].label, *row])
+    rows = grouped(results, "problem", "method", value="rows")
+
+    def told(name: str, method: str) -> str:
+        taken = seconds.get((name, method))
+        return f"{rows[name, method][0]:,}: {statistics.mean(taken):.1f} s" if taken else ""
+
     note = (
         "Rows of each sample that the method was given, and processor seconds of its fit on one "
         "thread. A method that takes too long on all rows gets fewer. For the default it is "
         "compare(p, q), with its five further fits for the interval."
     )
-    columns = ["rows: seconds", *(short(name) for name in names)]
-    return Table("Rows and seconds", columns, rows, [note])
+    return by_method("Rows and seconds", "rows: seconds", results, methods, told, note)
 
 
-def method_table(results: list[Found], methods: Iterable[str]) -> Table:
+def method_table(results: list[Fields], methods: Iterable[str]) -> Table:
     """What each method is; and which were not run."""
-    run = {each["method"] for each in results}
-    methods = list(methods)
-    rows = [[METHODS[m].label, METHODS[m].about] for m in methods if m in run]
-    absent = [METHODS[method].label for method in methods if method not in run]
-    return Table(
-        "Methods",
-        ["method", "what it is here"],
-        rows,
-        [f"Not run: {', '.join(absent)}."] if absent else [],
-    )
+    there = set(distinct(results, "method"))
+    listed = list(methods)
+    rows = [[METHODS[m].label, METHODS[m].about] for m in listed if m in there]
+    absent = ", ".join(METHODS[m].label for m in listed if m not in there)
+    notes = [f"Not run: {absent}."] if absent else []
+    return Table("Methods", ["method", "what it is here"], rows, notes)

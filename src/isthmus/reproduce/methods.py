@@ -5,40 +5,36 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from .record import Found
+import numpy as np
+
+from .. import MDRE, baselines
+from ..baselines import FDRE, TRE, InfoNCE
+from ..compare import compare
+from .adam import MDREByAdam
+from .record import Fields
+from .samples import Samples
 
 FRESH_ROWS = 10_000
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to estimate log p/q.
+    """A way to estimate log p/q: what tables call it, and what it is in one line.
 
-    Attributes
-    ----------
-    label : str
-        What tables call it.
-    about : str
-        One line: which estimator, with which settings.
-    make : callable
-        ``make(problem, rows, seed)`` gives an estimator that is not fitted, or None
-        where the method does not apply.
-    most : tuple of (int, int)
-        Most rows a side that it is given, from a number of columns on, so that
-        a whole table takes about half an hour.
-    needs : tuple of str
-        Packages that must be installed.
+    ``make(problem, seed)`` gives an estimator that is not fitted, or None where the method
+    does not apply. ``most`` has the most rows a side that it is given, from a number of columns
+    on, so that a whole table takes about half an hour; ``needs`` the packages that must be there.
     """
 
     label: str
     about: str
-    make: Callable[[Any, int, int], Any]
+    make: Callable[[Any, int], Any]
     most: tuple[tuple[int, int], ...] = ()
-    needs: tuple[str, ...] = field(default=())
+    needs: tuple[str, ...] = ()
 
     def rows(self, dim: int, rows: int) -> int:
         """Rows a side for this method, where others get ``rows``."""
@@ -50,20 +46,12 @@ class Method:
         return all(find_spec(name) is not None for name in self.needs)
 
 
-def _baseline(name: str, **settings: Any) -> Callable[[Any, int, int], Any]:
+def _baseline(name: str, **settings: Any) -> Callable[[Any, int], Any]:
     """A factory of an estimator in :mod:`isthmus.baselines` with fixed settings."""
-
-    def make(problem: Any, rows: int, seed: int) -> Any:
-        from .. import baselines
-
-        return getattr(baselines, name)(**settings, random_state=seed)
-
-    return make
+    return lambda problem, seed: getattr(baselines, name)(**settings, random_state=seed)
 
 
-def _paper(problem: Any, rows: int, seed: int) -> Any:
-    from ..mdre import MDRE
-
+def _paper(problem: Any, seed: int) -> Any:
     if not problem.auxiliary_specs or problem.dim > 100:
         # There are about as many coefficients as rows: quadratic functions separate the
         # classes, and the likelihood has no maximum to go to.
@@ -73,41 +61,27 @@ def _paper(problem: Any, rows: int, seed: int) -> Any:
     return MDRE.paper(problem.name, solver="lbfgs", max_iter=100, random_state=seed)
 
 
-def _by_adam(problem: Any, rows: int, seed: int) -> Any:
-    from .adam import MDREByAdam
-
+def _by_adam(problem: Any, seed: int) -> Any:
     if not problem.auxiliary_specs or problem.dim == 1:
         return None
     # A step moves d² coefficients at once: in more columns it must be shorter.
     return MDREByAdam(problem.auxiliaries, lr=0.4 / problem.dim, random_state=seed)
 
 
-def _default(problem: Any, rows: int, seed: int) -> Any:
-    from ..mdre import MDRE
-
-    return MDRE(random_state=seed)
-
-
-def _tre(problem: Any, rows: int, seed: int) -> Any:
-    from ..baselines import TRE
-
+def _tre(problem: Any, seed: int) -> Any:
     if problem.tre_alphas:
         return TRE(alphas=list(problem.tre_alphas), random_state=seed)
     return TRE(random_state=seed)
 
 
-def _fdre(problem: Any, rows: int, seed: int) -> Any:
-    from ..baselines import FDRE
-
+def _fdre(problem: Any, seed: int) -> Any:
     if problem.dim == 1:
         # An autoregressive flow of one column is affine, which is no flow at all.
         return FDRE("nsf", random_state=seed)
     return FDRE(steps=1000 if problem.dim > 100 else 2000, random_state=seed)
 
 
-def _info_nce(problem: Any, rows: int, seed: int) -> Any:
-    from ..baselines import InfoNCE
-
+def _info_nce(problem: Any, seed: int) -> Any:
     # Only there q is the product of the margins of p; columns are correlated in pairs.
     if problem.name not in ("table2/40", "table2/160", "table2/320"):
         return None
@@ -116,7 +90,6 @@ def _info_nce(problem: Any, rows: int, seed: int) -> Any:
     )
 
 
-# fmt: off
 METHODS: dict[str, Method] = {
     "paper": Method(
         "MDRE, the paper's model",
@@ -131,12 +104,10 @@ METHODS: dict[str, Method] = {
     "default": Method(
         "MDRE, default",
         "compare(p, q): nothing is set.",
-        _default,
+        lambda problem, seed: MDRE(random_state=seed),
     ),
     "plug-in": Method(
-        "plug-in",
-        "PlugIn(): two normals fitted by maximum likelihood.",
-        _baseline("PlugIn"),
+        "plug-in", "PlugIn(): two normals fitted by maximum likelihood.", _baseline("PlugIn")
     ),
     "bdre": Method(
         "BDRE",
@@ -169,25 +140,13 @@ METHODS: dict[str, Method] = {
         _baseline("DREInfinity"),
     ),
     "kliep": Method(
-        "KLIEP",
-        "KLIEP(): kernels, importance fitted by likelihood.",
-        _baseline("KLIEP"),
+        "KLIEP", "KLIEP(): kernels, importance fitted by likelihood.", _baseline("KLIEP")
     ),
-    "ulsif": Method(
-        "uLSIF",
-        "ULSIF(): kernels, least squares.",
-        _baseline("ULSIF"),
-    ),
+    "ulsif": Method("uLSIF", "ULSIF(): kernels, least squares.", _baseline("ULSIF")),
     "rulsif": Method(
-        "RuLSIF",
-        "RULSIF(): kernels, least squares of the relative ratio.",
-        _baseline("RULSIF"),
+        "RuLSIF", "RULSIF(): kernels, least squares of the relative ratio.", _baseline("RULSIF")
     ),
-    "kmm": Method(
-        "KMM",
-        "KMM(): kernel means matched.",
-        _baseline("KMM"),
-    ),
+    "kmm": Method("KMM", "KMM(): kernel means matched.", _baseline("KMM")),
     "nce": Method(
         "eNCE",
         "ExponentialNCE(): one binary problem with the exponential loss, by Newton's method.",
@@ -201,48 +160,34 @@ METHODS: dict[str, Method] = {
         needs=("torch",),
     ),
 }
-# fmt: on
 
 
-def measure(cell: Found) -> Found:
+def make(cell: Fields, problem: Any) -> Any:
+    """The estimator of a cell's "method", with its number of "steps" where it takes one."""
+    model = METHODS[cell["method"]].make(problem, cell["seed"])
+    if cell.get("steps") and "steps" in model.get_params(deep=False):
+        model.set_params(steps=cell["steps"])
+    return model
+
+
+def measure(cell: Fields) -> Fields:
     """Fit one method to one draw of one problem, and judge it on fresh rows.
 
-    Parameters
-    ----------
-    cell : dict
-        "problem", "method", "rows" of each side, "seed", "fresh" rows of each side to
-        judge it on, and "steps" of a neural method, if not its default.
-
-    Returns
-    -------
-    dict
-        "kl", the mean log-ratio over fresh rows of p; "rms_p" and "rms_q", root mean
-        square errors of log p/q over fresh rows of p and q where it is finite;
-        "fit_seconds" of processor time. For "default" also the cross-fitted estimate
-        "compare" with "std_error", "low" and "high", and the checks that "warned".
+    "kl" is the mean log-ratio over fresh rows of p; "rms_p" and "rms_q" are root mean
+    square errors of log p/q over fresh rows of p and q where it is finite. For "default" there
+    is also the cross-fitted estimate "compare", and the checks that "warned".
     """
-    import numpy as np
-
-    from .. import problems, stack
-
-    problem, seed = problems.load(cell["problem"]), cell["seed"]
-    p, q = (draw(cell["rows"], seed) for draw in (problem.sample_p, problem.sample_q))
-    rng = np.random.default_rng([seed, 1])
-    fresh = {"p": problem.sample_p(cell["fresh"], rng), "q": problem.sample_q(cell["fresh"], rng)}
-    found: Found = {}
+    samples = Samples.of(cell["problem"], cell)
+    fresh = samples.fresh(cell["fresh"])
+    found: Fields = {}
     begin = time.process_time()
     if cell["method"] == "default":
-        from ..compare import compare
-
-        comparison = compare(p, q, random_state=seed)
+        comparison = compare(samples.p, samples.q, random_state=cell["seed"])
         model, kl = comparison.estimator, comparison.kl
         found["compare"], found["std_error"] = kl.value, kl.std_error
         found["low"], found["high"] = kl.low, kl.high
     else:
-        model = METHODS[cell["method"]].make(problem, cell["rows"], seed)
-        if cell.get("steps") and "steps" in model.get_params(deep=False):
-            model.set_params(steps=cell["steps"])
-        model.fit(*stack(p, q))
+        model = make(cell, samples.problem).fit(*samples.stacked)
     found["fit_seconds"] = time.process_time() - begin
     if cell["method"] == "default":
         found["warned"] = [
@@ -253,7 +198,7 @@ def measure(cell: Found) -> Found:
     estimates = {side: model.log_ratio(rows) for side, rows in fresh.items()}
     found["kl"] = float(estimates["p"].mean())
     for side, rows in fresh.items():
-        truth = problem.log_ratio(rows)
+        truth = samples.problem.log_ratio(rows)
         here = np.isfinite(truth)
         error = (estimates[side] - truth)[here]
         found[f"rms_{side}"] = math.sqrt(float(np.mean(error**2))) if here.any() else None

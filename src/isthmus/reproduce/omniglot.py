@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import draw as _draw
-from .omniglot_draw import appendix_figure, main_figure
-from .omniglot_tables import by_method, paper_table, result_table, what_was_used
-from .record import Found
+from ..problems.omniglot import Alphabet, SpatialMultiOmniglot, drawn_alphabets, load_alphabets
+from . import draw, omniglot_show
+from .record import Fields
+from .results import few, select
 from .runner import Experiment
 from .show import Table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from ..problems.omniglot import Alphabet, SpatialMultiOmniglot
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A method with its settings, and how it is called."""
-
-    label: str
-    settings: dict[str, Any]
-
-
-METHODS: dict[str, Variant] = {
-    "mdre": Variant("MDRE, K = d − 1", {"method": "mdre"}),
-    "tre": Variant("TRE", {"method": "tre"}),
-    "single": Variant("single ratio", {"method": "single"}),
-    "infonce": Variant("InfoNCE", {"method": "infonce"}),
-    "mdre-1": Variant("MDRE, K = 1", {"method": "mdre", "mixing": "merged"}),
-    "mdre-one": Variant("MDRE, one encoder", {"method": "mdre", "one_encoder": True}),
-    "mdre-conv": Variant("MDRE, convolutional encoder of cells", {"encoder": "cells"}),
-    "mdre-whole": Variant("MDRE, convolutional encoder of grids", {"encoder": "whole"}),
+LABELS = {
+    "mdre": "MDRE, K = d − 1",
+    "tre": "TRE",
+    "single": "single ratio",
+    "infonce": "InfoNCE",
+    "mdre-1": "MDRE, K = 1",
+    "mdre-one": "MDRE, one encoder",
+    "mdre-conv": "MDRE, convolutional encoder of cells",
+    "mdre-whole": "MDRE, convolutional encoder of grids",
+}
+SETTINGS: dict[str, Fields] = {
+    **{name: {"method": name} for name in ("mdre", "tre", "single", "infonce")},
+    "mdre-1": {"method": "mdre", "mixing": "merged"},
+    "mdre-one": {"method": "mdre", "one_encoder": True},
+    "mdre-conv": {"encoder": "cells"},
+    "mdre-whole": {"encoder": "whole"},
 }
 RIVALS = ("mdre", "tre", "single", "infonce")
 # On the honest split drawings must be read that nobody has seen: it takes convolutions, for every
@@ -83,15 +75,12 @@ class Omniglot(Experiment):
         "methods and d = 16 were run once, with the settings that came of it."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """A cell for each number of cells, method, split and seed; what matters most first."""
         if quick:
-            return [
-                {"data": "strokes", "d": 4, "method": method, "split": "published", "steps": 120}
-                | {"seed": seed}
-                for seed in range(min(seeds, 1))
-                for method in ("mdre", "tre", "single", "infonce", "mdre-1", "mdre-one")
-            ]
+            data, how = {"data": "strokes", "d": 4}, {"split": "published", "steps": 120, "seed": 0}
+            methods = (*RIVALS, "mdre-1", "mdre-one")
+            return [{**data, "method": method, **how} for method in methods]
         plan = [(4, method, "published") for method in (*RIVALS, "mdre-1", "mdre-one")]
         once = [(9, method, "published") for method in (*RIVALS, "mdre-one")]
         once += [(16, "mdre", "published"), (4, "mdre", "honest"), (16, "tre", "published")]
@@ -105,17 +94,17 @@ class Omniglot(Experiment):
             for d, method, split, seed in [*every, *((*each, 0) for each in once)]
         ]
 
-    def run(self, cell: Found) -> Found:
+    def run(self, cell: Fields) -> Fields:
         """Train on the drawings of the split, and judge by pairs of those for the test."""
-        problem = _problem(cell)
+        problem = SpatialMultiOmniglot.largest(_alphabets(cell["data"]), cell["d"])
         train, validation, test = problem.split(cell["split"])
         model, used = _train(cell, train, validation)
-        found: Found = {"truth": problem.mutual_information, "sizes": list(problem.sizes)} | used
+        found: Fields = {"truth": problem.mutual_information, "sizes": list(problem.sizes)} | used
         rng = np.random.default_rng([cell["seed"], 1])
         found |= _judge(model, train, test, rng, quick=cell["data"] == "strokes")
         history = model.training_.history
         found["history"] = {
-            key: _draw.few([each[key] for each in history], 4) for key in ("step", "held_out", "mi")
+            key: few([each[key] for each in history], 4) for key in ("step", "held_out", "mi")
         }
         last = next(each for each in history if each["step"] == model.training_.best_step)
         found["classes"] = {
@@ -125,53 +114,42 @@ class Omniglot(Experiment):
         }
         return found
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """A table of each split, and the paper's figures."""
-        labels = {name: each.label for name, each in METHODS.items()}
-        splits = [s for s in ("published", "honest") if any(e["split"] == s for e in results)]
-        return [*(result_table(results, split, labels) for split in splits), paper_table()]
+    def tables(self, results: list[Fields]) -> list[Table]:
+        splits = [split for split in ENCODERS if select(results, split=split)]
+        ours = [omniglot_show.result_table(results, split, LABELS) for split in splits]
+        return [*ours, omniglot_show.paper_table()]
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """The three panels of the main text and the two of the appendix."""
-        out = {"omniglot": main_figure(results)}
-        if any(each["method"] == "mdre-one" for each in results):
-            out["omniglot-encoders"] = appendix_figure(results)
+    def figures(self, results: list[Fields]) -> draw.Figures:
+        out = {"omniglot": omniglot_show.main_figure(results)}
+        if select(results, method="mdre-one"):
+            out["omniglot-encoders"] = omniglot_show.appendix_figure(results)
         return out
 
-    def remarks(self, results: list[Found]) -> list[str]:
-        """How near the truth each method came, and what differs from the paper."""
-        labels = {name: each.label for name, each in METHODS.items()}
-        return [*by_method(results, labels), *what_was_used(results, labels)]
-
-
-def _problem(cell: Found) -> SpatialMultiOmniglot:
-    from ..problems.omniglot import SpatialMultiOmniglot
-
-    return SpatialMultiOmniglot.largest(_alphabets(cell["data"]), cell["d"])
+    def remarks(self, results: list[Fields]) -> list[str]:
+        told = (omniglot_show.by_method, omniglot_show.what_was_used)
+        return [sentence for tell in told for sentence in tell(results, LABELS)]
 
 
 @cache
 def _alphabets(data: str) -> list[Alphabet]:
     """Drawings, read once in a process that runs many cells."""
-    from ..problems.omniglot import drawn_alphabets, load_alphabets
-
     return drawn_alphabets([12, 11, 10, 9], rng=5) if data == "strokes" else load_alphabets()
 
 
-def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
+def _train(cell: Fields, train: Any, validation: Any) -> tuple[Any, Fields]:
     """The fitted model, and what its training took."""
     from ..neural import require_torch
     from ..separable import PUBLISHED, OmniglotSource, SeparableRatio
 
     require_torch("omniglot").set_num_threads(1)
     split = cell["split"]
-    settings = {"encoder": ENCODERS[split], **METHODS[cell["method"]].settings}
+    settings = {"encoder": ENCODERS[split], **SETTINGS[cell["method"]]}
     whole = settings.get("encoder") == "whole"
     # InfoNCE is capped by the size of its groups: the whole batch is its best setting.
     group = BATCH if cell["method"] == "infonce" else GROUP
-    size = {"embedding": EMBEDDING * cell["d"]} if whole else {"embedding": EMBEDDING}
+    size: Fields = {"embedding": EMBEDDING, "batch_size": BATCH}
     if whole:
-        size |= {"batch_size": 64, **PUBLISHED}
+        size = {"embedding": EMBEDDING * cell["d"], "batch_size": 64, **PUBLISHED}
     if cell["data"] == "strokes":
         size = {"embedding": 12, "batch_size": 256}
     model = SeparableRatio(
@@ -181,13 +159,11 @@ def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
         lr=RATE,
         random_state=cell["seed"],
         interaction="all" if cell["d"] <= 4 else "cells",
-        **{"batch_size": BATCH, **size, **settings},
+        **size,
+        **settings,
     )
-    few: dict[str, Any] = {
-        "per_character": drawings_of(cell["d"], split),
-        "distort": DISTORT[split],
-    }
-    source = OmniglotSource(train, **few)
+    drawn: Fields = {"per_character": drawings_of(cell["d"], split), "distort": DISTORT[split]}
+    source = OmniglotSource(train, **drawn)
     begin = time.process_time()
     model.fit_source(source, OmniglotSource(validation, per_character=2))
     seconds = time.process_time() - begin
@@ -198,11 +174,11 @@ def _train(cell: Found, train: Any, validation: Any) -> tuple[Any, Found]:
         "best_step": model.training_.best_step,
         "parameters": sum(each.numel() for each in model.critic_.parameters()),
         "group": group,
-        **few,
+        **drawn,
     }
 
 
-def _judge(model: Any, train: Any, test: Any, rng: np.random.Generator, *, quick: bool) -> Found:
+def _judge(model: Any, train: Any, test: Any, rng: np.random.Generator, *, quick: bool) -> Fields:
     """Mutual information of fresh pairs of the test's drawings, and the linear probe."""
     from ..separable import linear_probe
     from ..separable.estimator import mean_estimate

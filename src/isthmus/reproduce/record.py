@@ -13,42 +13,26 @@ import os
 import platform
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-Found = dict[str, Any]
+Fields: TypeAlias = dict[str, Any]
+"""A cell, its numbers or a record: what JSON can hold, by name."""
 
 FORMAT = 1
 DIGITS = 9
 PACKAGE = Path(__file__).parents[1]
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-_SHOWING = ("cli.py", "_commands.py", "_show.py", "_terminal.py", "_figures.py", "_demo.py")
-_FRAMEWORK = (
-    "_command.py",
-    "_draw.py",
-    "_kl.py",
-    "_pool.py",
-    "_record.py",
-    "_runner.py",
-    "_show.py",
-)
+INSIDE = "reproduce"
+# What only shows numbers, and what only runs experiments: no number depends on it.
+SHOWING = ("cli", "plots", "report", "words.py")
+FRAMEWORK = ("command", "draw", "kl", "pool", "record", "results", "runner", "show")
 _IMPORT = re.compile(r"^\s*from \.(?:(\w+) import| import (.+)$)", re.MULTILINE)
 
 
-def key(cell: Found) -> str:
-    """What identifies a cell.
-
-    Examples
-    --------
-    >>> key({"seed": 0, "method": "bdre"}) == key({"method": "bdre", "seed": 0})
-    True
-    """
+def key(cell: Fields) -> str:
+    """What identifies a cell, whatever the order of its fields."""
     return json.dumps(cell, sort_keys=True)
 
 
@@ -58,9 +42,11 @@ def fingerprint(module: str) -> str:
     That is the package without what only shows, and of the experiments the given
     module with those that it imports: work on one figure does not spoil another's cells.
     """
-    inside = PACKAGE / "experiments"
-    files = {path for path in PACKAGE.rglob("*.py") if inside not in path.parents}
-    files -= {PACKAGE / name for name in _SHOWING}
+    files = {
+        path
+        for path in PACKAGE.rglob("*.py")
+        if path.relative_to(PACKAGE).parts[0] not in (INSIDE, *SHOWING)
+    }
     digest = hashlib.sha256()
     for path in [*sorted(files), *sorted(_with_imports(module.rpartition(".")[2]))]:
         digest.update(path.read_bytes())
@@ -69,8 +55,8 @@ def fingerprint(module: str) -> str:
 
 def _with_imports(name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
     """Files of the experiment's module and of the experiments' modules that it imports."""
-    path = PACKAGE / "experiments" / f"{name}.py"
-    if path in found or path.name in _FRAMEWORK or not path.exists():
+    path = PACKAGE / INSIDE / f"{name}.py"
+    if path in found or name in FRAMEWORK or not path.exists():
         return found
     found |= {path}
     for one, several in _IMPORT.findall(path.read_text("utf-8")):
@@ -79,28 +65,24 @@ def _with_imports(name: str, found: frozenset[Path] = frozenset()) -> frozenset[
     return found
 
 
-def lines_of(path: Path) -> list[Found]:
+def lines_of(path: Path) -> list[Fields]:
     """Lines of a JSON-lines file, without those that are empty or were cut short."""
     found = []
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-        try:
-            each = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if isinstance(each, dict):
-            found.append(each)
-    return found
+        with suppress(json.JSONDecodeError):
+            found.append(json.loads(line))
+    return [each for each in found if isinstance(each, dict)]
 
 
-def append(path: Path, line: Found) -> None:
+def append(path: Path, line: Fields) -> None:
     """Add a line; the newline comes first, since the last line may have been cut short."""
     with path.open("a", encoding="utf-8") as file:
         file.write("\n" + json.dumps(line, allow_nan=False))
 
 
-def write(path: Path, head: Found, results: list[Found]) -> None:
+def write(path: Path, head: Fields, results: list[Fields]) -> None:
     """Write a record: what holds for the run with indentation, then a line for each cell."""
-    text = json.dumps(plain(head), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(as_json(head), indent=1, ensure_ascii=False, allow_nan=False)
     rows = ",\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
     body = f"[\n{rows}\n]" if rows else "[]"
     path.write_text(f'{text.removesuffix("}").rstrip()},\n "results": {body}\n}}\n', "utf-8")
@@ -119,40 +101,30 @@ def versions(used: Iterable[str] = ()) -> dict[str, str]:
     return out
 
 
-def machine() -> Found:
+def machine() -> Fields:
     """The machine: processor and number of cores."""
-    return {"processor": _processor(), "cpu_count": os.cpu_count(), "system": platform.system()}
+    processor = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        processor = models[0] if models else processor
+    return {"processor": processor, "cpu_count": os.cpu_count(), "system": platform.system()}
 
 
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def one_thread() -> dict[str, str]:
-    """An environment for a child process in which linear algebra uses one thread."""
-    return {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: no arrays or tuples, nine digits, None for what is not finite.
+def as_json(value: Any) -> Any:
+    """A value as JSON can hold it: no arrays or tuples, nine digits, None for what is not finite.
 
     Examples
     --------
-    >>> plain({"a": (1, float("nan")), "b": 1 / 3})
+    >>> as_json({"a": (1, float("nan")), "b": 1 / 3})
     {'a': [1, None], 'b': 0.333333333}
     """
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): as_json(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
+        return [as_json(v) for v in value]
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return as_json(value.tolist())
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     return value if isinstance(value, bool | int | str | None) else str(value)

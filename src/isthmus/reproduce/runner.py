@@ -9,37 +9,22 @@ from __future__ import annotations
 
 import datetime
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from . import record as _record
-from . import show as _show
+from . import record, show
+from .draw import Figure, Figures
 from .pool import run_cells
-from .record import Found
+from .record import Fields
 from .show import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Difference", "Experiment", "Outcome", "Stopped", "Table", "run_experiment"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A number of ours that is not the paper's.
-
-    Attributes
-    ----------
-    where : str
-        Row and column, in words.
-    ours, paper : float
-        The two numbers.
-    errors : float
-        Their distance in standard errors.
-    why : str
-        The reason, as a sentence; empty if it is not known.
-    """
+    """A number of ours that is not the paper's: their distance in standard errors, and why."""
 
     where: str
     ours: float
@@ -66,75 +51,68 @@ class Experiment:
         One line.
     about : str
         A few sentences: what it shows, what the paper did, what is done here.
+    sizes : pair of int
+        Rows of each sample, in a quick run and in a full one.
     """
 
     name = ""
     title = ""
     about = ""
+    sizes: tuple[int, int] = (0, 0)
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Units of work: small dictionaries that JSON can hold, each different.
 
-        Parameters
-        ----------
-        quick : bool
-            Whether the whole should take less than a minute on two cores.
-        seeds : int
-            Number of seeds; cells that have one call it "seed".
+        By default there is one for each "seed". A quick run should take less than a minute
+        on two cores.
         """
-        raise NotImplementedError
+        return [{"rows": self.sizes[not quick], "seed": seed} for seed in range(seeds)]
 
-    def run(self, cell: Found) -> Found:
-        """Numbers of one cell: whatever :func:`isthmus.reproduce.record.plain` takes.
+    def run(self, cell: Fields) -> Fields:
+        """Numbers of one cell: whatever :func:`isthmus.reproduce.record.as_json` takes.
 
         It is called in a process with one thread that runs many cells. Numbers that
         are not finite become None.
         """
         raise NotImplementedError
 
-    def tables(self, results: list[Found]) -> list[Table]:
+    def tables(self, results: list[Fields]) -> list[Table]:
         """Tables of the results, each the cell, its numbers and its ``seconds``."""
         return []
 
-    def figures(self, results: list[Found]) -> dict[str, Figure]:
-        """Figures by name, made without pyplot: ``Figure(layout="constrained")``."""
-        return {}
+    def figures(self, results: list[Fields]) -> Figures:
+        """Figures by name, made without pyplot; by default that of the first seed."""
+        first = next((each for each in results if each.get("seed") == 0), None)
+        figure = None if first is None else self.figure(first)
+        return {} if figure is None else {self.name: figure}
 
-    def differences(self, results: list[Found]) -> list[Difference]:
+    def figure(self, first: Fields) -> Figure | None:
+        """The only figure, made of the numbers of the first seed."""
+        return None
+
+    def differences(self, results: list[Fields]) -> list[Difference]:
         """Numbers more than two standard errors from the paper's."""
         return []
 
-    def remarks(self, results: list[Found]) -> list[str]:
+    def remarks(self, results: list[Fields]) -> list[str]:
         """Sentences for the page: why numbers differ from the paper's, and what else to know."""
         return [str(each) for each in self.differences(results)]
 
 
 @dataclass
 class Outcome:
-    """What a run ended with.
-
-    Attributes
-    ----------
-    experiment : Experiment
-    folder : Path
-        Where its files are.
-    record : dict
-        What ``record.json`` holds.
-    tables : list of Table
-    files : list of Path
-        Tables and figures that were written.
-    """
+    """What a run ended with: its tables, what ``record.json`` holds, and the files written."""
 
     experiment: Experiment
     folder: Path
-    record: Found
+    record: Fields
     tables: list[Table]
     files: list[Path] = field(default_factory=list)
 
     @property
-    def failed(self) -> list[Found]:
+    def failed(self) -> list[Fields]:
         """Cells that ended with an error, which is in "error"."""
-        failed: list[Found] = self.record["failed"]
+        failed: list[Fields] = self.record["failed"]
         return failed
 
 
@@ -152,7 +130,7 @@ def run_experiment(
     progress: bool = False,
     anew: bool = False,
     any_code: bool = False,
-    cells: list[Found] | None = None,
+    cells: list[Fields] | None = None,
 ) -> Outcome:
     """Run what is missing and write tables, figures and record to ``out / experiment.name``.
 
@@ -174,17 +152,13 @@ def run_experiment(
     cells : list of dict, optional
         Some of the experiment's cells, in place of all.
 
-    Returns
-    -------
-    Outcome
-
     Raises
     ------
     Stopped
         If the run was interrupted.
     """
     wanted = experiment.cells(quick, seeds) if cells is None else cells
-    by_key = {_record.key(cell): cell for cell in wanted}
+    by_key = {record.key(cell): cell for cell in wanted}
     if len(by_key) < len(wanted):
         raise ValueError(f"cells of {experiment.name} must differ; received two that are equal.")
     folder = out / experiment.name
@@ -192,10 +166,10 @@ def run_experiment(
     path = folder / "cells.jsonl"
     if anew:
         path.unlink(missing_ok=True)
-    code = _record.fingerprint(type(experiment).__module__)
-    kept = [each for each in _record.lines_of(path) if any_code or each.get("code") == code]
+    code = record.fingerprint(type(experiment).__module__)
+    kept = [each for each in record.lines_of(path) if any_code or each.get("code") == code]
     done = {
-        _record.key(each["cell"]): each for each in kept if "error" not in each and "cell" in each
+        record.key(each["cell"]): each for each in kept if "error" not in each and "cell" in each
     }
     # Seed by seed, so that a run that was stopped has whole tables of fewer seeds.
     missing = sorted(
@@ -203,17 +177,20 @@ def run_experiment(
     )
     begin, failed = time.perf_counter(), []
     known = [(each["cell"], each["found"]["seconds"]) for k, each in done.items() if k in by_key]
-    with _show.reporting(experiment.name, wanted, known, jobs, wanted=progress) as report:
+    with (
+        show.reporting(experiment.name, wanted, known, jobs, wanted=progress) as report,
+        closing(run_cells(experiment, missing, jobs, report)) as answers,
+    ):
         try:
-            for cell, found in run_cells(experiment, missing, jobs, report):
+            for cell, found in answers:
                 line = {"code": code, "cell": cell}
                 if "error" in found:
                     failed.append({**cell, **found})
-                    _record.append(path, {**line, **found})
+                    line |= found
                 else:
-                    done[_record.key(cell)] = line = {**line, "found": found}
-                    _record.append(path, line)
-                if not any_code and _record.fingerprint(type(experiment).__module__) != code:
+                    done[record.key(cell)] = line = {**line, "found": found}
+                record.append(path, line)
+                if not any_code and record.fingerprint(type(experiment).__module__) != code:
                     raise Stopped("the package's code has changed: run again, or with --any-code")
         except KeyboardInterrupt:
             have = sum(k in done for k in by_key)
@@ -224,20 +201,20 @@ def run_experiment(
         finally:
             wall = round(time.perf_counter() - begin, 1)
             if missing:
-                _record.append(path, {"code": code, "session": {"wall_seconds": wall}})
+                record.append(path, {"code": code, "session": {"wall_seconds": wall}})
     results = [{**cell, **done[k]["found"]} for k, cell in by_key.items() if k in done]
     walls = [each["session"]["wall_seconds"] for each in kept if "session" in each]
     # A run that was killed left no session behind, but its cells did: it took at least as long.
     least = sum(each["seconds"] for each in results) / jobs
     head = {
-        "format": _record.FORMAT,
+        "format": record.FORMAT,
         "experiment": experiment.name,
         "title": experiment.title,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "settings": {"quick": quick, "seeds": seeds, "jobs": jobs, "threads": 1},
         "seeds": sorted({cell["seed"] for cell in wanted if "seed" in cell}),
-        "versions": _record.versions({name for each in results for name in each["used"]}),
-        "machine": _record.machine(),
+        "versions": record.versions({name for each in results for name in each["used"]}),
+        "machine": record.machine(),
         "wall_seconds": round(max(sum(walls) + (wall if missing else 0.0), least), 1),
         "code": sorted({done[k]["code"] for k in by_key if k in done}),
         "failed": failed,
@@ -246,18 +223,15 @@ def run_experiment(
     return finish(experiment, folder, head, results)
 
 
-def finish(experiment: Experiment, folder: Path, head: Found, results: list[Found]) -> Outcome:
+def finish(experiment: Experiment, folder: Path, head: Fields, results: list[Fields]) -> Outcome:
     """Write tables, figures and the record of results."""
     tables = experiment.tables(results) if results else []
-    texts = {
-        "table.md": "\n\n".join(_show.as_markdown(table) for table in tables),
-        "table.txt": "\n\n".join(_show.as_text(table) for table in tables),
-    }
     files = []
-    for name, text in texts.items() if tables else ():
-        files.append(folder / name)
-        files[-1].write_text(text + "\n", "utf-8")
-    figures = _show.save_figures(experiment, results, folder) if results else []
+    for name, written in (("table.md", show.as_markdown), ("table.txt", show.as_text)):
+        if tables:
+            files.append(folder / name)
+            files[-1].write_text("\n\n".join(map(written, tables)) + "\n", "utf-8")
+    figures = show.save_figures(experiment, results, folder) if results else []
     head = {**head, "figures": [path.stem for path in figures if path.suffix == ".svg"]}
-    _record.write(folder / "record.json", head, results)
+    record.write(folder / "record.json", head, results)
     return Outcome(experiment, folder, {**head, "results": results}, tables, files + figures)

@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
 from ..cli.terminal import printable
-from .record import Found, key
+from .record import Fields, key
 
 if TYPE_CHECKING:
     from .runner import Experiment
 
 _NUMBER = re.compile(r"[-+−±<>≈]?\s?\d.*|[-–—]?|failed")
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "axes.edgecolor": "#888888",
     "axes.labelcolor": "#333333",
     "axes.spines.right": False,
@@ -40,18 +44,7 @@ STYLE: dict[str, Any] = {
 
 @dataclass
 class Table:
-    """A table as plain data.
-
-    Attributes
-    ----------
-    title : str
-        One line.
-    columns : list of str
-        Heads of the columns.
-    rows : list of list of str
-        Cells, as they are to be read.
-    notes : list of str
-        Sentences to stand below.
+    """A table of cells as they are to be read, with a title above it and sentences below.
 
     Examples
     --------
@@ -100,11 +93,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def as_text(table: Table) -> str:
     """A table in characters of one width."""
-    heads = [[line for line in head.split("\n")] for head in table.columns]
-    widths = [
-        max(len(cell) for cell in (*heads[c], *(row[c] for row in table.rows)))
-        for c in range(len(heads))
-    ]
+    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         parts = (
@@ -118,13 +107,12 @@ def as_text(table: Table) -> str:
     return "\n".join(lines) + "".join(f"\n\n{note}" for note in table.notes)
 
 
-def save_figures(experiment: Experiment, results: list[Found], folder: Path) -> list[Path]:
+def save_figures(experiment: Experiment, results: list[Fields], folder: Path) -> list[Path]:
     """Write every figure twice, for pages and for whatever shows no SVG; no date is in them."""
     import matplotlib as mpl
 
     files: list[Path] = []
-    style: Any = STYLE
-    with mpl.rc_context(style):
+    with mpl.rc_context(STYLE):
         for name, figure in experiment.figures(results).items():
             files += [folder / f"{name}.svg", folder / f"{name}.png"]
             figure.savefig(files[-2], dpi=200, metadata={"Date": None})
@@ -132,25 +120,13 @@ def save_figures(experiment: Experiment, results: list[Found], folder: Path) -> 
     return files
 
 
-def in_words(cell: Found) -> str:
-    """A cell in one line.
-
-    Examples
-    --------
-    >>> in_words({"problem": "table2/40", "method": "bdre", "rows": 20000, "seed": 0})
-    'table2/40, bdre, rows 20000, seed 0'
-    """
+def in_words(cell: Fields) -> str:
+    """A cell in one line: "table2/40, bdre, rows 20000, seed 0"."""
     return printable(", ".join(v if isinstance(v, str) else f"{k} {v}" for k, v in cell.items()))
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words.
-
-    Examples
-    --------
-    >>> duration(4.2), duration(272), duration(7000)
-    ('4 s', '5 min', '1 h 57 min')
-    """
+    """Seconds in words: "4 s", "5 min" or "1 h 57 min"."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = max(round(seconds / 60), 1)
@@ -158,40 +134,44 @@ def duration(seconds: float) -> str:
 
 
 class Report:
-    """Counts cells and estimates the time left; shows nothing.
+    """Counts cells, estimates the time left, and tells it: by a bar, in lines, or not at all.
 
     What a cell of another seed took is what it will take; for a cell of which there
     is none, the mean of all.
     """
 
-    def __init__(self, cells: list[Found], done: list[tuple[Found, float]], jobs: int) -> None:
-        self.total, self.jobs = len(cells), jobs
+    def __init__(
+        self,
+        cells: list[Fields],
+        done: list[tuple[Fields, float]],
+        jobs: int,
+        bar: Any = None,
+        lines: bool = False,
+    ) -> None:
+        self.total, self.jobs, self.bar, self.lines = len(cells), jobs, bar, lines
         self.taken: dict[str, list[float]] = defaultdict(list)
         self.left = {key(cell): cell for cell in cells}
-        self.running: dict[str, tuple[Found, float]] = {}
+        self.running: dict[str, tuple[Fields, float]] = {}
         for cell, seconds in done:
             self._count(cell, seconds)
+        self._update()
 
     @property
     def finished(self) -> int:
         """Number of cells that are done."""
         return self.total - len(self.left)
 
-    def begun(self, cell: Found) -> None:
+    def begun(self, cell: Fields) -> None:
         """A process has begun this cell."""
         self.running[key(cell)] = (cell, time.perf_counter())
-        self.show()
+        self._update()
 
-    def done(self, cell: Found, found: Found) -> None:
+    def done(self, cell: Fields, found: Fields) -> None:
         """A cell is done, with an error or not."""
         _, begin = self.running.pop(key(cell))
         self._count(cell, found.get("seconds", time.perf_counter() - begin))
         self.tell(cell, found)
-        self.show()
-
-    def _count(self, cell: Found, seconds: float) -> None:
-        self.left.pop(key(cell), None)
-        self.taken[_without_seed(cell)].append(seconds)
+        self._update()
 
     def seconds_left(self) -> float | None:
         """Estimate of the seconds that are left, or None before any cell is done."""
@@ -211,77 +191,45 @@ class Report:
         seconds = self.seconds_left()
         return "" if seconds is None or not self.left else f"about {duration(seconds)} left"
 
-    def tell(self, cell: Found, found: Found) -> None:
-        """A cell is done."""
+    def tell(self, cell: Fields, found: Fields) -> None:
+        """Say that a cell is done; above a bar, only that it failed."""
+        what = printable(found.get("error") or f"{found['seconds']:.1f} s")
+        if self.bar is not None and "error" in found:
+            self.bar.console.print(f"{in_words(cell)}: {what}", markup=False, highlight=False)
+        elif self.lines:
+            line = f"[{self.finished}/{self.total}] {in_words(cell)}: {what}"
+            print("; ".join(filter(None, (line, self.time_left()))), file=sys.stderr, flush=True)
 
-    def show(self) -> None:
-        """Something has changed."""
+    def _count(self, cell: Fields, seconds: float) -> None:
+        self.left.pop(key(cell), None)
+        self.taken[_without_seed(cell)].append(seconds)
+
+    def _update(self) -> None:
+        if self.bar is not None:
+            running = escape("; ".join(in_words(cell) for cell, _ in self.running.values()))
+            told = {"left": self.time_left(), "running": running}
+            self.bar.update(self.bar.task_ids[0], completed=self.finished, **told)
 
 
-def _without_seed(cell: Found) -> str:
+def _without_seed(cell: Fields) -> str:
     return key({k: v for k, v in cell.items() if k != "seed"})
-
-
-class _Lines(Report):
-    """A line on stderr for every cell, where there is no terminal."""
-
-    def tell(self, cell: Found, found: Found) -> None:
-        what = found.get("error") or f"{found['seconds']:.1f} s"
-        left = self.time_left()
-        line = f"[{self.finished}/{self.total}] {in_words(cell)}: {printable(what)}"
-        print(f"{line}; {left}" if left else line, file=sys.stderr, flush=True)
-
-
-class _Bar(Report):
-    """A bar on stderr."""
-
-    def attach(self, bar: Any, task: Any) -> None:
-        self.bar, self.task = bar, task
-        self.show()
-
-    def tell(self, cell: Found, found: Found) -> None:
-        if "error" in found:
-            self.bar.console.print(
-                f"{in_words(cell)}: {printable(found['error'])}", markup=False, highlight=False
-            )
-
-    def show(self) -> None:
-        from rich.markup import escape
-
-        running = "; ".join(in_words(cell) for cell, _ in self.running.values())
-        self.bar.update(
-            self.task, completed=self.finished, left=self.time_left(), running=escape(running)
-        )
 
 
 @contextmanager
 def reporting(
-    name: str, cells: list[Found], done: list[tuple[Found, float]], jobs: int, *, wanted: bool
+    name: str, cells: list[Fields], done: list[tuple[Fields, float]], jobs: int, *, wanted: bool
 ) -> Iterator[Report]:
     """Tell on stderr what is running: a bar on a terminal, else lines, or nothing."""
-    if not wanted:
-        yield Report(cells, done, jobs)
-    elif not sys.stderr.isatty():
-        yield _Lines(cells, done, jobs)
-    else:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-
-        report = _Bar(cells, done, jobs)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}  [dim]{task.fields[running]}[/]"),
-        )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(name, total=len(cells), left="", running="")
-            report.attach(bar, task)
-            yield report
+    if not (wanted and sys.stderr.isatty()):
+        yield Report(cells, done, jobs, lines=wanted)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}  [dim]{task.fields[running]}[/]"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(name, total=len(cells), left="", running="")
+        yield Report(cells, done, jobs, bar)

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import statistics
-
-from .kl import (
-    KLTable,
-    cost_table,
-    distance,
-    error_table,
-    grouped,
-    kl_cells,
-    kl_table,
-    load,
-    mean_and_spread,
-    method_table,
-    number,
-    short,
-)
+from .kl import KLTable, grouped, kl_cells, kl_table, short
 from .methods import METHODS
-from .record import Found
+from .record import Fields
+from .results import distinct, mean_and_spread, number
 from .runner import Difference
+from .samples import pair
 from .show import Table
 
 _PROBLEMS = ("table1/row1", "table1/row2", "table1/row3")
 _TOTALS = (1_000, 10_000, 100_000)
 _SMALL = ("paper", "default", "plug-in")
-_METHODS = tuple(name for name in METHODS if name != "infonce")
+# Rows of each sample, and the paper's number of MDRE with so many.
+_SIZES = {333: "mdre_1k", 3_333: "mdre_10k", 33_333: "mdre"}
 
 _LEARNED_CAUCHY = (
     "The convex problem is solved, which the paper's training by gradient steps need not have "
@@ -39,6 +27,7 @@ class Table1(KLTable):
     """Table 1, and the table of Appendix C at 1k, 10k and 100k samples."""
 
     name = "table-1"
+    methods = tuple(name for name in METHODS if name != "infonce")
     title = "Table 1: KL of one-dimensional normals far apart"
     about = (
         "KL(p‖q) of two normals that do not overlap in any sample. The paper draws 100,000 rows in "
@@ -49,14 +38,14 @@ class Table1(KLTable):
         "with 1,000 and 10,000 rows in all."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """All methods at the largest size, and three of them at the smaller ones."""
         if quick:
             return [
-                *kl_cells(_PROBLEMS[:1], _METHODS, 1_000, 1, quick=True),
+                *kl_cells(_PROBLEMS[:1], self.methods, 1_000, 1, quick=True),
                 *kl_cells(_PROBLEMS[:1], _SMALL, 333, 1, quick=True),
             ]
-        largest = kl_cells(_PROBLEMS, _METHODS, _TOTALS[-1] // 3, seeds)
+        largest = kl_cells(_PROBLEMS, self.methods, _TOTALS[-1] // 3, seeds)
         smaller = [
             cell
             for total in _TOTALS[:-1]
@@ -64,22 +53,14 @@ class Table1(KLTable):
         ]
         return largest + smaller
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """KLs at the largest size, by size, errors of the log-ratio, and what it took."""
+    def tables(self, results: list[Fields]) -> list[Table]:
         most = max(each["rows"] for each in results)
         main = [each for each in results if each["rows"] == most]
         title = f"KL(p‖q) from {most:,} rows of each sample"
         return [
-            kl_table(
-                title,
-                main,
-                self.differences(results),
-                methods=_METHODS,
-            ),
+            kl_table(title, main, self.differences(results), self.methods),
             _by_size(results),
-            error_table(main, _METHODS),
-            cost_table(main, _METHODS),
-            method_table(main, _METHODS),
+            *self.further_tables(main),
         ]
 
     def why(self, problem: str, method: str, ours: float, paper: float) -> str:
@@ -88,33 +69,25 @@ class Table1(KLTable):
             return _LEARNED_CAUCHY
         return super().why(problem, method, ours, paper)
 
-    def differences(self, results: list[Found]) -> list[Difference]:
+    def differences(self, results: list[Fields]) -> list[Difference]:
         """Of the largest size by method, and of the paper's settings by size."""
         most = max(each["rows"] for each in results)
         out = super().differences([each for each in results if each["rows"] == most])
-        sizes = {333: "mdre_1k", 3_333: "mdre_10k"}
         for (name, method, rows), kls in grouped(results, "problem", "method", "rows").items():
-            paper = load(name).paper.get(sizes.get(rows, ""))
-            if method == "paper" and paper is not None:
-                errors = distance(kls, paper, None)
-                if errors > 2.0:
-                    where = f"{short(name)}, {METHODS[method].label}, {rows:,} rows"
-                    ours = statistics.mean(kls)
-                    out.append(
-                        Difference(where, ours, paper, errors, self.why(name, method, ours, paper))
-                    )
+            if method == "paper" and rows in tuple(_SIZES)[:-1]:
+                where = f"{short(name)}, {METHODS[method].label}, {rows:,} rows"
+                out += self.difference(where, name, method, kls, pair(name).paper.get(_SIZES[rows]))
         return out
 
 
-def _by_size(results: list[Found]) -> Table:
+def _by_size(results: list[Fields]) -> Table:
     """The table of Appendix C: a row for each problem and method, a column for each size."""
     kls = grouped(results, "problem", "method", "rows")
     sizes = sorted({each["rows"] for each in results if each["method"] in _SMALL})
-    keys = {333: "mdre_1k", 3_333: "mdre_10k", 33_333: "mdre"}
     rows = []
-    for name in dict.fromkeys(each["problem"] for each in results):
-        problem = load(name)
-        paper = [problem.paper.get(keys.get(size, "")) for size in sizes]
+    for name in distinct(results, "problem"):
+        problem = pair(name)
+        paper = [problem.paper.get(_SIZES.get(size, "")) for size in sizes]
         told = ["" if value is None else number(value) for value in paper]
         rows.append([short(name), "truth", *[f"{problem.kl:.2f}"] * len(sizes)])
         rows.append(["", "paper's MDRE", *told])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .kl import KLTable, cost_table, error_table, kl_cells, kl_table, method_table
+from ..problems import names
+from .kl import KLTable, kl_cells
 from .methods import METHODS
-from .record import Found
-from .show import Table
+from .record import Fields
 
 ROWS = 20_000
 
@@ -24,6 +24,7 @@ class Table2(KLTable):
     """Table 2: KL of normals in 40, 160 and 320 dimensions."""
 
     name = "table-2"
+    caption = "KL(p‖q) by dimension"
     title = "Table 2: KL of normals in 40, 160 and 320 dimensions"
     about = (
         "p is normal with columns correlated in pairs, q standard normal; in the shifted rows "
@@ -34,30 +35,14 @@ class Table2(KLTable):
         "beaten before anything else is."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Six problems, all methods."""
         if quick:
             return kl_cells(["table2/40", "table2/40-shifted"], METHODS, 500, 1, quick=True)
-        from .. import problems
-
-        return kl_cells(problems.names("table2/"), METHODS, ROWS, seeds)
+        return kl_cells(names("table2/"), METHODS, ROWS, seeds)
 
     def why(self, problem: str, method: str, ours: float, paper: float) -> str:
         """Reasons for this table."""
         if method == "paper":
             return _NO_MAXIMUM if problem.endswith("-shifted") else _OVER_FITTED
         return super().why(problem, method, ours, paper)
-
-    def tables(self, results: list[Found]) -> list[Table]:
-        """KLs, errors of the log-ratio, and what it took."""
-        return [
-            kl_table(
-                "KL(p‖q) by dimension",
-                results,
-                self.differences(results),
-                methods=METHODS,
-            ),
-            error_table(results, METHODS),
-            cost_table(results, METHODS),
-            method_table(results, METHODS),
-        ]

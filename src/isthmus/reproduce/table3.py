@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from .kl import KLTable, cost_table, error_table, kl_cells, kl_table, load, method_table, short
+from ..problems import names
+from .kl import KLTable, kl_cells, kl_table, short
 from .methods import METHODS
-from .record import Found
+from .record import Fields
+from .samples import pair
 from .show import Table
 
 ROWS = 20_000
-_METHODS = tuple(name for name in METHODS if name != "infonce")
 _SOME = ("default", "plug-in")
 _PRINTED = "-as-printed"
 _TRUTHS = {
@@ -22,6 +23,7 @@ class Table3(KLTable):
     """Table 3: robustness."""
 
     name = "table-3"
+    methods = tuple(name for name in METHODS if name != "infonce")
     title = "Table 3: KL beyond normals: bounds, random means, heavy tails, a mixture"
     about = (
         "Eight pairs in 1, 160 and 320 dimensions on which a quadratic critic is not always right. "
@@ -31,25 +33,23 @@ class Table3(KLTable):
         "a table of their own. The paper gives one run, without a spread, of MDRE alone."
     )
 
-    def cells(self, quick: bool, seeds: int) -> list[Found]:
+    def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Eight problems with all methods, and four as printed with two of them."""
         if quick:
             return [
-                *kl_cells(["table3/row1"], _METHODS, 500, 1, quick=True),
+                *kl_cells(["table3/row1"], self.methods, 500, 1, quick=True),
                 *kl_cells(["table3/row4"], ("default", "plug-in", "bdre"), 1_000, 1, quick=True),
             ]
-        from .. import problems
-
-        names = problems.names("table3/")
-        printed = [name for name in names if name.endswith(_PRINTED)]
+        printed = [name for name in names("table3/") if name.endswith(_PRINTED)]
+        main = [name for name in names("table3/") if name not in printed]
         return [
-            *kl_cells([name for name in names if name not in printed], _METHODS, ROWS, seeds),
+            *kl_cells(main, self.methods, ROWS, seeds),
             *kl_cells(printed, _SOME, ROWS, seeds),
         ]
 
     def why(self, problem: str, method: str, ours: float, paper: float) -> str:
         """The truth is another one, in most rows; and reasons of the method."""
-        truth, theirs = load(problem).kl, load(problem).paper["truth"]
+        truth, theirs = pair(problem).kl, pair(problem).paper["truth"]
         here, there = _percent(ours, truth), _percent(paper, theirs)
         reason = super().why(problem, method, ours, paper)
         if abs(truth - theirs) > 0.05:
@@ -59,23 +59,14 @@ class Table3(KLTable):
             return f"{other} {reason}".strip()
         return reason
 
-    def tables(self, results: list[Found]) -> list[Table]:
-        """KLs of the rows, of those as printed, errors of the log-ratio, and what it took."""
+    def tables(self, results: list[Fields]) -> list[Table]:
         differences = self.differences(results)
-        main = [each for each in results if not each["problem"].endswith(_PRINTED)]
         printed = [each for each in results if each["problem"].endswith(_PRINTED)]
-        out = [
-            kl_table(
-                "KL(p‖q) by row of the paper's table",
-                main,
-                differences,
-                methods=_METHODS,
-            )
-        ]
+        main = [each for each in results if each not in printed]
+        out = [kl_table("KL(p‖q) by row of the paper's table", main, differences, self.methods)]
         if printed:
-            out.append(kl_table("Rows as printed", printed, differences, methods=_SOME))
-        rest = (error_table, cost_table, method_table)
-        return [*out, *(make(results, _METHODS) for make in rest)]
+            out.append(kl_table("Rows as printed", printed, differences, _SOME))
+        return [*out, *self.further_tables(results)]
 
 
 def _percent(value: float, truth: float) -> str:

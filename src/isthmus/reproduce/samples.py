@@ -1,0 +1,47 @@
+"""Rows of a problem for one cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import stack
+from ..problems import DistributionPair, load
+from ..typing import Array
+from .record import Fields
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows of p and of q to fit to, and a generator for all that is drawn after them."""
+
+    problem: DistributionPair
+    p: Array
+    q: Array
+    rng: np.random.Generator
+
+    @classmethod
+    def of(cls, name: str, cell: Fields) -> Samples:
+        """Rows of a problem, by a cell's number of "rows" of each side and its "seed"."""
+        problem, rows, seed = pair(name), cell["rows"], cell["seed"]
+        p, q = problem.sample_p(rows, seed), problem.sample_q(rows, seed)
+        return cls(problem, p, q, np.random.default_rng([seed, 1]))
+
+    @property
+    def stacked(self) -> tuple[Any, Any]:
+        """Rows and labels."""
+        X, y = stack(self.p, self.q)
+        return X, y
+
+    def fresh(self, n: int) -> dict[str, Array]:
+        """Rows of p and of q that were not fitted to."""
+        return {"p": self.problem.sample_p(n, self.rng), "q": self.problem.sample_q(n, self.rng)}
+
+
+def pair(name: str) -> DistributionPair:
+    """The problem of this name; all of the paper's are pairs that know its numbers."""
+    problem = load(name)
+    assert isinstance(problem, DistributionPair)
+    return problem

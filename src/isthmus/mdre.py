@@ -296,7 +296,7 @@ class MDRE(ClassEstimator):
 
         # 4. A network, for what is left over.
         if network is not None:
-            from .neural.critic import fit_network
+            from .model.network import fit_network
 
             added = fit_network(
                 network,

@@ -60,7 +60,7 @@ def flexible_candidates(
             stacklevel=2,
         )
         return
-    from ..neural.critic import fit_network
+    from ..model.network import fit_network
 
     what = {"anchor": settings.anchor, "maps": settings.maps}
     network = MLP()

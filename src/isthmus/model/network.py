@@ -1,4 +1,4 @@
-"""A neural critic, fitted on what is known of the classes."""
+"""A network on top of what is known of the classes and of a convex critic."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..critics.mlp import NeuralCritic
 from ..data.holdout import split_rows
 from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
-from ..model.offsets import Offsets
-from ..model.rows import ClassRows
+from ..neural.batches import distinct
+from ..neural.inputs import FrameInputs, columns
+from ..neural.lazy_torch import require_torch
+from ..neural.parameters import training_of
+from ..neural.residual import ClassInputs, Residual, fit_residual
+from ..neural.training import Trained, printed
 from ..typing import Array
-from .batches import distinct
-from .inputs import FrameInputs, columns
-from .lazy_torch import require_torch
-from .parameters import training_of
-from .residual import ClassInputs, Residual, fit_residual
-from .training import Trained, printed
+from .offsets import Offsets
+from .rows import ClassRows
 
 # How often the held-out loss is looked at in a whole run.
 _LOOKS = 40

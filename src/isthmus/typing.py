@@ -57,6 +57,13 @@ class Critic(Protocol):
 
 
 @runtime_checkable
+class PlacedCritic(Protocol):
+    """A critic that is shown the rows of every class, p and q first, before it is bound."""
+
+    def place(self, rows: Sequence[Array], rng: np.random.Generator) -> Critic: ...
+
+
+@runtime_checkable
 class LinearCritic(Protocol):
     """A critic that is linear in its parameters: h_c(x) = <theta_c, phi_c(x)>.
 

@@ -42,6 +42,22 @@ class Anchor(Protocol):
 
 
 @runtime_checkable
+class ColumnMap(Protocol):
+    """An increasing map of the line onto the line, applied value by value.
+
+    ``evaluate`` returns the values and the log-derivatives at once.
+    """
+
+    def __call__(self, x: Array) -> Array: ...
+
+    def inverse(self, z: Array) -> Array: ...
+
+    def log_derivative(self, x: Array) -> Array: ...
+
+    def evaluate(self, x: Array) -> tuple[Array, Array]: ...
+
+
+@runtime_checkable
 class Critic(Protocol):
     """What the functions h_c look like, before it is known where the classes lie.
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from ..data.holdout import MOST_GAIN, paired_gain
 from ..data.sample import Sample
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .copula import CopulaAnchor
 from .fit import fit_anchor

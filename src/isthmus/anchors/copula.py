@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.validation import check_option
 from ..maps import QuantileMap
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, OneComponent
 from .gaussian import GaussianAnchor

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from ..data.sample import Sample
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 
 
 def fit_anchor(anchor: Any, sample: Sample, surroundings: Surroundings | None = None) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ..data.moments import clipped
 from ..data.sample import Sample
 from ..data.validation import check_number, check_option
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, can_correct, mixture_log_density
 from .gaussian import shrunk_roots

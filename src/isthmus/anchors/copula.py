@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,21 +20,13 @@ _ROWS = 10_000
 
 @dataclass(frozen=True)
 class WarpedComponent:
-    """An elliptical component behind a map of every column: the interface of ``Component``.
-
-    Attributes
-    ----------
-    base : Component
-        The component behind the maps.
-    columns : ndarray of shape (d, d)
-        Matrix from the rows to the columns that are mapped.
-    margins : sequence of QuantileMap
-        The map of every column.
-    """
+    """An elliptical component behind a map of every column: the interface of ``Component``."""
 
     base: Component
     columns: Array
+    """Matrix from the rows to the columns that are mapped."""
     margins: Sequence[QuantileMap]
+    """The map of every column."""
 
     @property
     def share(self) -> float:
@@ -53,7 +45,7 @@ class WarpedComponent:
 
     def standard(self, X: Array) -> Array:
         """Coordinates in which the distribution is standard."""
-        return self.base.standard(self._scores(X @ self.columns))
+        return self.base.standard(_mapped(self.margins, X @ self.columns))
 
     def log_density(self, X: Array) -> Array:
         """Log-density of every row, without the share."""
@@ -66,16 +58,12 @@ class WarpedComponent:
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
-        V = self.base.sample(n, rng)
-        U = np.column_stack([m.inverse(v) for m, v in zip(self.margins, V.T, strict=True)])
+        U = _mapped([margin.inverse for margin in self.margins], self.base.sample(n, rng))
         return np.asarray(U @ np.linalg.inv(self.columns))
 
     def exact(self, share: float, df: float) -> WarpedComponent:
         """Return the distribution itself, with another share and tail, to draw from."""
         return replace(self, base=self.base.exact(share, df))
-
-    def _scores(self, U: Array) -> Array:
-        return np.column_stack([m(u) for m, u in zip(self.margins, U.T, strict=True)])
 
 
 class CopulaAnchor(OneComponent):
@@ -114,10 +102,14 @@ class CopulaAnchor(OneComponent):
         elif self.axes == "columns" and surroundings is not None:
             columns = columns if surroundings.columns is None else surroundings.columns
         margins = [QuantileMap().fit(u, sample_weight) for u in (X @ columns).T]
-        scores = np.column_stack([m(u) for m, u in zip(margins, (X @ columns).T, strict=True)])
-        base = GaussianAnchor().fit(scores, sample_weight).component_
+        base = GaussianAnchor().fit(_mapped(margins, X @ columns), sample_weight).component_
         self.component_ = WarpedComponent(base, columns, margins)
         return self
+
+
+def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
+    """Every column by a function of its own."""
+    return np.column_stack([f(u) for f, u in zip(functions, U.T, strict=True)])
 
 
 def _sources(X: Array) -> Array:

@@ -61,7 +61,7 @@ class GaussianAnchor(OneComponent):
         root, whitening, self.shrinkage_ = shrunk_roots(
             covariance,
             np.inf if corrected else size,
-            len(np.unique(X, axis=0)) if len(X) <= 10 * d else len(X),
+            distinct_rows(X),
             diagonal=diagonal,
         )
         rows = float(size) if corrected else np.inf
@@ -74,21 +74,9 @@ def shrunk_roots(
 ) -> tuple[Array, Array, float]:
     """Root and inverse root of a covariance whose correlations are shrunk.
 
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-    size : float
-        Number of rows that it was estimated from.
-    distinct : int
-        Number of different rows among them.
-    diagonal : bool
-        Leave the correlations out altogether.
-
-    Returns
-    -------
-    cholesky, whitening, shrinkage
-        Lower factor, its inverse transposed, and the share taken off the
-        correlations.
+    It was estimated from ``size`` rows, ``distinct`` of which are different; a diagonal one has no
+    correlations. Returns the lower factor, its inverse transposed, and the share taken off the
+    correlations.
     """
     d = len(covariance)
     # With no more rows than columns some directions have no variance by accident, not
@@ -106,6 +94,11 @@ def shrunk_roots(
     np.fill_diagonal(correlation, 1.0)
     root = _steady_cholesky(correlation)
     return root * scale[:, None], np.linalg.inv(root).T / scale[:, None], shrinkage
+
+
+def distinct_rows(X: Array) -> int:
+    """Number of different rows, which matters where there are few."""
+    return len(np.unique(X, axis=0)) if len(X) <= 10 * X.shape[1] else len(X)
 
 
 def _steady_cholesky(correlation: Array) -> Array:

@@ -7,8 +7,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..data.moments import clipped
-from ..data.sample import Sample
 from ..typing import Array
 from .elliptical import OneComponent
 
@@ -49,9 +47,3 @@ class Moved(OneComponent):
     def __init__(self, anchor: Any, by: Array) -> None:
         self.anchor, self.by = anchor, by
         self.component_ = replace(anchor.component_, mean=anchor.component_.mean + by)
-
-
-def centre(sample: Sample) -> Array:
-    """Mean of the rows, with far outliers pulled in."""
-    sample = clipped(sample)
-    return sample.mean(sample.rows)

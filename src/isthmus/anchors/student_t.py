@@ -11,7 +11,7 @@ from ..data.moments import clipped, moments
 from ..data.sample import Sample
 from ..typing import Array
 from .elliptical import Component, OneComponent, can_correct, elliptical_log_density
-from .gaussian import shrunk_roots
+from .gaussian import distinct_rows, shrunk_roots
 
 _MAX_STEPS = 200
 _LOG_DF = (float(np.log(0.3)), float(np.log(500.0)))
@@ -42,11 +42,10 @@ class StudentTAnchor(OneComponent):
 
     def fit(self, X: Array, sample_weight: Array | None = None) -> StudentTAnchor:
         """Fit location, scale matrix and degrees of freedom to the rows of X."""
-        n, d = X.shape
+        d = X.shape[1]
         sample = Sample.of(X, sample_weight)
         size, share = sample.size, sample.share
-        corrected = can_correct(size, d)
-        distinct = len(np.unique(X, axis=0)) if n <= 10 * d else n
+        corrected, distinct = can_correct(size, d), distinct_rows(X)
         mean, covariance = moments(clipped(sample))
         last = -np.inf
         for _ in range(_MAX_STEPS):

@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..anchors import (
-    Component,
-    fit_anchors,
-    mixture_log_density,
-)
+from ..anchors import Component, fit_anchors, mixture_log_density
 from ..anchors.elliptical import elliptical_log_density
 from ..data.moments import clipped
 from ..data.sample import Sample, TwoSamples
@@ -101,16 +97,7 @@ class Bridge(BaseEstimator):
         self.place(where, fit_anchors(self.anchor or "gaussian", inside, where), inside)
 
     def place(self, where: Coordinates, anchors: Sequence[Any], samples: TwoSamples) -> Bridge:
-        """Put the components on fitted anchors of p and q.
-
-        Parameters
-        ----------
-        where : Coordinates
-            Those that the anchors live in.
-        anchors : pair of fitted anchors with ``components_``
-        samples : TwoSamples
-            p and q in these coordinates.
-        """
+        """Put the components on fitted anchors of p and q, which live in these coordinates."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
         self.where_ = where
         d = samples.n_columns

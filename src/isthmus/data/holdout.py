@@ -101,7 +101,7 @@ class Split:
 def split_rows(
     n: int, rng: np.random.Generator, held: float = HELD, most: int = SEARCH_ROWS
 ) -> Split:
-    """Hold out a share of n rows at random, of at most so many rows in all.
+    """Hold out a share of n rows at random, or a number of them, of at most so many rows in all.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def split_rows(
     (6, 2)
     """
     order = rng.permutation(n)[:most]
-    cut = max(round(held * len(order)), 1)
+    cut = held if isinstance(held, int) else max(round(held * len(order)), 1)
     return Split(order[cut:], order[:cut])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from ..auxiliaries.automatic import fit_auxiliary, resolve_auxiliaries
+from ..auxiliaries import fit_auxiliary, resolve_auxiliaries
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..estimator import RatioEstimator

@@ -9,11 +9,19 @@ from typing import Any
 from .automatic import AutoAnchor
 from .copula import CopulaAnchor
 from .elliptical import Component, mixture_log_density
-from .fit import anchor_pair, bias_of, fit_anchor, fit_anchors, has_influence, resolve_anchor
+from .fit import (
+    Moved,
+    Pooled,
+    anchor_pair,
+    bias_of,
+    fit_anchor,
+    fit_anchors,
+    has_influence,
+    resolve_anchor,
+)
 from .gaussian import GaussianAnchor
 from .mixed import mixed_anchor
 from .mixture import MixtureAnchor
-from .pooled import Moved, Pooled
 from .student_t import StudentTAnchor
 
 BY_NAME: dict[str, Any] = {

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from ..data.holdout import MOST_GAIN, paired_gain, split_rows
 from ..data.sample import Sample
 from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .copula import CopulaAnchor
+from .elliptical import SampleAnchor
 from .fit import bias_of, fit_anchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
@@ -29,7 +30,7 @@ _MANY_COLUMNS = 60
 _MOST_EACH = 3.0
 
 
-class AutoAnchor(BaseEstimator):
+class AutoAnchor(SampleAnchor):
     """The simplest of several families that is good enough for the rows of a class.
 
     Candidates come in the order of their complexity: normal, Student-t, two or
@@ -53,22 +54,16 @@ class AutoAnchor(BaseEstimator):
         to a normal, but not by a wide margin.
     """
 
-    def fit(
-        self,
-        X: Array,
-        sample_weight: Array | None = None,
-        surroundings: Surroundings | None = None,
-    ) -> AutoAnchor:
-        """Choose a family and fit it to the rows of X."""
-        sample = Sample.of(X, sample_weight)
-        quarter = min(len(X), _ROWS) // 4
-        split = split_rows(len(X), np.random.default_rng(0), held=quarter, most=_ROWS)
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Choose a family and fit it."""
+        quarter = min(len(sample), _ROWS) // 4
+        split = split_rows(len(sample), np.random.default_rng(0), held=quarter, most=_ROWS)
         train, held = sample.take(split.train), sample.take(split.held)
         self.scores_: dict[str, float] = {}
         self.rivals_: list[Any] = []
         best: dict[str, _Candidate] = {}
         misses: dict[str, int] = {}
-        patience = _MISSES if X.shape[1] <= _FEW_COLUMNS else 1
+        patience = _MISSES if sample.rows.shape[1] <= _FEW_COLUMNS else 1
         for kind, name, candidate in _candidates(train.rows, held.rows, surroundings):
             if misses.get(kind, 0) >= patience:
                 continue
@@ -99,7 +94,6 @@ class AutoAnchor(BaseEstimator):
                 winner = fitted
         self.choice_ = winner.name
         self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
-        return self
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""

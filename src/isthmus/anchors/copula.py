@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..data.sample import Sample
 from ..data.validation import check_option
 from ..maps import QuantileMap
 from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, OneComponent
+from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
 
 _ROWS = 10_000
@@ -23,32 +24,25 @@ class WarpedComponent:
     """An elliptical component behind a map of every column: the interface of ``Component``."""
 
     base: Component
-    columns: Array
-    """Matrix from the rows to the columns that are mapped."""
-    margins: Sequence[QuantileMap]
-    """The map of every column."""
+    columns: Array  # Matrix from the rows to the columns that are mapped.
+    margins: Sequence[QuantileMap]  # The map of every column.
 
     @property
     def share(self) -> float:
-        """Share of the mixture."""
         return self.base.share
 
     @property
     def df(self) -> float:
-        """Degrees of freedom behind the maps."""
         return self.base.df
 
     @property
     def bias(self) -> float:
-        """Bias of the log-density behind the maps."""
         return self.base.bias
 
     def standard(self, X: Array) -> Array:
-        """Coordinates in which the distribution is standard."""
         return self.base.standard(_mapped(self.margins, X @ self.columns))
 
     def log_density(self, X: Array) -> Array:
-        """Log-density of every row, without the share."""
         pairs = [m.evaluate(u) for m, u in zip(self.margins, (X @ self.columns).T, strict=True)]
         out = self.base.log_density(np.column_stack([z for z, _ in pairs]))
         out += np.linalg.slogdet(self.columns)[1]
@@ -57,16 +51,14 @@ class WarpedComponent:
         return np.asarray(out)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw n rows."""
         U = _mapped([margin.inverse for margin in self.margins], self.base.sample(n, rng))
         return np.asarray(U @ np.linalg.inv(self.columns))
 
     def exact(self, share: float, df: float) -> WarpedComponent:
-        """Return the distribution itself, with another share and tail, to draw from."""
         return replace(self, base=self.base.exact(share, df))
 
 
-class CopulaAnchor(OneComponent):
+class CopulaAnchor(SampleAnchor, OneComponent):
     """Margins of any shape, joined by a normal copula.
 
     Every column is brought to normal scores by a smoothed quantile map; a
@@ -88,23 +80,18 @@ class CopulaAnchor(OneComponent):
     def __init__(self, axes: str = "columns") -> None:
         self.axes = axes
 
-    def fit(
-        self,
-        X: Array,
-        sample_weight: Array | None = None,
-        surroundings: Surroundings | None = None,
-    ) -> CopulaAnchor:
-        """Fit margins and copula to the rows of X."""
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
+        X, weight = sample.rows, sample.weight
         columns = np.eye(X.shape[1])
         if self.axes == "independent":
             columns = _sources(X)
         elif self.axes == "columns" and surroundings is not None:
             columns = columns if surroundings.columns is None else surroundings.columns
-        margins = [QuantileMap().fit(u, sample_weight) for u in (X @ columns).T]
-        base = GaussianAnchor().fit(_mapped(margins, X @ columns), sample_weight).component_
+        margins = [QuantileMap().fit(u, weight) for u in (X @ columns).T]
+        base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
         self.component_ = WarpedComponent(base, columns, margins)
-        return self
 
 
 def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 from sklearn.base import BaseEstimator
 
+from ..data.sample import Sample
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 
 
@@ -19,15 +21,12 @@ class Component:
 
     share: float
     mean: Array
-    cholesky: Array
-    """Lower root of the covariance or scale matrix."""
-    whitening: Array
-    """Inverse of its transpose: ``(x - mean) @ whitening`` is standard."""
-    df: float = np.inf
-    """Degrees of freedom; infinite for the normal."""
+    cholesky: Array  # Lower root of the covariance or scale matrix.
+    whitening: Array  # Inverse of its transpose: ``(x - mean) @ whitening`` is standard.
+    df: float = np.inf  # Degrees of freedom; infinite for the normal.
+    # Number of rows that it was estimated from. Where it is finite, the noise of the root is
+    # taken out of distances; see noise_correction.
     rows: float = np.inf
-    """Number of rows that it was estimated from. Where it is finite, the noise of the root is
-    taken out of distances; see :func:`noise_correction`."""
 
     def standard(self, X: Array) -> Array:
         """Coordinates in which the distribution is standard."""
@@ -109,8 +108,26 @@ def mixture_log_density(components: Sequence[Any], X: Array) -> Array:
     return parts[0] if len(parts) == 1 else np.asarray(logsumexp(np.array(parts), axis=0))
 
 
+class SampleAnchor(BaseEstimator):
+    """An anchor that is fitted to a weighted sample; a subclass gives :meth:`learn`."""
+
+    def fit(
+        self,
+        X: Array,
+        sample_weight: Array | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> Self:
+        """Fit to the rows of X, with weights, and with what is known besides, where it matters."""
+        self.learn(Sample.of(X, sample_weight), surroundings)
+        return self
+
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Set the attributes that end in "_"."""
+        raise NotImplementedError
+
+
 class ComponentAnchor(BaseEstimator):
-    """What every anchor has whose ``fit`` sets ``components_``."""
+    """What every anchor has whose fit sets ``components_``."""
 
     components_: Sequence[Any]
 
@@ -125,7 +142,7 @@ class ComponentAnchor(BaseEstimator):
 
 
 class OneComponent(ComponentAnchor):
-    """What every anchor of one piece has once ``fit`` has set ``component_``."""
+    """What every anchor of one piece has once its fit has set ``component_``."""
 
     component_: Any
 

@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from ..data.moments import column_moments
 from ..data.sample import Sample, TwoSamples
 from ..data.validation import check_option
 from ..maps.coordinates import Coordinates, Surroundings
-from ..typing import Anchor
-from .pooled import Moved, Pooled
+from ..typing import Anchor, Array
+from .elliptical import OneComponent
+
+
+class Pooled(BaseEstimator):
+    """What p and q share, fitted to both samples together.
+
+    The critic then has the rest of the difference to learn. Where p and q are alike,
+    or rows are few for the number of columns, nothing is to be learned or little,
+    and the noise of two separate fits is spared.
+
+    Parameters
+    ----------
+    anchor : str or anchor
+        What to fit.
+    places : {"one", "two"}
+        "one": the same anchor for p and for q. "two": the same shape around the mean of
+        each sample, as in linear discriminant analysis; the anchor must be of
+        one component, such as "gaussian" or "student-t".
+    """
+
+    def __init__(self, anchor: Any = "gaussian", places: str = "one") -> None:
+        self.anchor = anchor
+        self.places = places
+
+
+class Moved(OneComponent):
+    """A fitted anchor of one component, moved to another place."""
+
+    def __init__(self, anchor: Any, by: Array) -> None:
+        self.anchor, self.by = anchor, by
+        self.component_ = replace(anchor.component_, mean=anchor.component_.mean + by)
 
 
 def resolve_anchor(spec: Any) -> Anchor:

@@ -12,13 +12,13 @@ from ..data.sample import Sample
 from ..data.validation import check_number, check_option
 from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, ComponentAnchor, can_correct
+from .elliptical import Component, ComponentAnchor, SampleAnchor, can_correct
 from .gaussian import shrunk_roots
 
 _ROWS = 20_000
 
 
-class MixtureAnchor(ComponentAnchor):
+class MixtureAnchor(SampleAnchor, ComponentAnchor):
     """A mixture of normals, by scikit-learn's EM.
 
     EM is started from k-means in the columns of the data and from a cut across
@@ -45,18 +45,11 @@ class MixtureAnchor(ComponentAnchor):
         self.n_components = n_components
         self.covariance = covariance
 
-    def fit(
-        self,
-        X: Array,
-        sample_weight: Array | None = None,
-        surroundings: Surroundings | None = None,
-    ) -> MixtureAnchor:
-        """Fit the mixture to the rows of X."""
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit the mixture."""
         check_number(self.n_components, "n_components", low=1, integer=True)
         check_option(self.covariance, "covariance", ["full", "shared", "line"])
-        sample = Sample.of(X, sample_weight)
-        size = float(sample.size)
-        X = _evenly(clipped(sample))
+        size, X = float(sample.size), _evenly(clipped(sample))
         # Into the columns of the data, in units of this class.
         forward = np.eye(X.shape[1])
         if surroundings is not None and surroundings.columns is not None:
@@ -77,7 +70,6 @@ class MixtureAnchor(ComponentAnchor):
             self.components_.append(
                 Component(float(share), origin + mean @ back, root, whitening, rows=rows)
             )
-        return self
 
     def _em(self, U: Array, k: int, direction: Array) -> tuple[Array, Array, Any]:
         """Shares, means and covariances of the best of two starts."""

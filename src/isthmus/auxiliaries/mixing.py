@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,18 +10,16 @@ from sklearn.base import BaseEstimator
 from ..data.sample import TwoSamples
 from ..data.validation import as_rows, check_number, check_option
 from ..typing import Array, IntArray
+from .base import FittedAuxiliary
 from .discrete import draw_rows
 
 
-class _Mixing(BaseEstimator):
+class _Mixing(FittedAuxiliary):
     """Holds the two samples; a row of each, paired at random, makes a new row."""
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Self:
+    def learn(self, samples: TwoSamples) -> None:
         """Keep the samples to draw from."""
-        self.samples_ = TwoSamples.of(p, q, weight_p, weight_q)
-        return self
+        self.samples_ = samples
 
     def _pairs(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         p, q = (sample.rows[draw_rows(sample.weight, n, rng)] for sample in self.samples_)
@@ -139,13 +136,11 @@ class DimensionWiseMixing(_Mixing):
         self.merged = merged
         self.counts = counts
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Self:
+    def learn(self, samples: TwoSamples) -> None:
         """Keep the samples to draw from, and cut the columns into blocks."""
-        d = p.shape[1]
+        d = samples.n_columns
         self.blocks_ = np.array_split(np.arange(d), self._n_blocks(d))
-        return super().fit(p, q, weight_p, weight_q)
+        self.samples_ = samples
 
     def split(self, n_columns: int) -> list[DimensionWiseMixing]:
         """One auxiliary for each class that this one stands for."""

@@ -6,22 +6,22 @@ learned, and samples of them cost nothing.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
-from sklearn.base import BaseEstimator
 
 from ..anchors.elliptical import elliptical_draw, elliptical_log_density
 from ..data.sample import TwoSamples
 from ..data.validation import check_number
 from ..maps.affine import AffineMap, canonical_map, column_map
 from ..typing import Array, BoolArray
+from .base import FittedAuxiliary
 
 Parameter = float | Array | None
 
 
-class _Elliptical(BaseEstimator):
+class _Elliptical(FittedAuxiliary):
     """A Student-t or normal; by default location and scale follow the pooled sample.
 
     ``map_`` takes x to coordinates in which the distribution is standard.
@@ -31,14 +31,12 @@ class _Elliptical(BaseEstimator):
     loc: Parameter
     scale: Parameter
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Self:
+    def learn(self, samples: TwoSamples) -> None:
         """Place the distribution so that it covers both samples."""
         check_number(self.df, "df", low=0, open_low=True)
-        d = p.shape[1]
+        d = samples.n_columns
         if self.loc is None or self.scale is None:
-            pooled = canonical_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
+            pooled = canonical_map(samples, warn=False)
             loc, forward, backward = pooled.centre, pooled.forward, pooled.backward
         if self.loc is not None:
             loc = _vector(self.loc, d, "loc")
@@ -47,7 +45,6 @@ class _Elliptical(BaseEstimator):
             forward = np.asarray(np.linalg.inv(backward), dtype=np.float64)
         self.map_ = AffineMap(loc, forward, backward)
         self.log_volume_ = self.map_.log_det
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
@@ -119,7 +116,7 @@ class Cauchy(StudentT):
         self.scale = scale
 
 
-class Uniform(BaseEstimator):
+class Uniform(FittedAuxiliary):
     """Uniform distribution on a box: for samples of bounded support.
 
     Parameters
@@ -132,12 +129,9 @@ class Uniform(BaseEstimator):
         self.low = low
         self.high = high
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Uniform:
+    def learn(self, samples: TwoSamples) -> None:
         """Take the box from the samples where it is not given."""
-        self.low_, self.high_ = _box(self.low, self.high, p, q)
-        return self
+        self.low_, self.high_ = _box(self.low, self.high, samples)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
@@ -149,7 +143,7 @@ class Uniform(BaseEstimator):
         return np.where(_inside(x, self.low_, self.high_), -volume, -np.inf)
 
 
-class TruncatedNormal(BaseEstimator):
+class TruncatedNormal(FittedAuxiliary):
     """Normal distribution cut off at a box, independent in each column.
 
     Parameters
@@ -173,14 +167,12 @@ class TruncatedNormal(BaseEstimator):
         self.low = low
         self.high = high
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> TruncatedNormal:
+    def learn(self, samples: TwoSamples) -> None:
         """Take what is not given from the samples."""
-        d = p.shape[1]
-        self.low_, self.high_ = _box(self.low, self.high, p, q)
+        d = samples.n_columns
+        self.low_, self.high_ = _box(self.low, self.high, samples)
         if self.loc is None or self.scale is None:
-            pooled = column_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
+            pooled = column_map(samples, warn=False)
             spread = np.sqrt((pooled.backward**2).sum(axis=0))
         self.loc_ = pooled.centre if self.loc is None else _vector(self.loc, d, "loc")
         self.scale_ = spread if self.scale is None else _vector(self.scale, d, "scale")
@@ -193,7 +185,6 @@ class TruncatedNormal(BaseEstimator):
         self.log_below_ = log_ndtr(self.a_)
         top = log_ndtr(self.b_)
         self.log_mass_ = top + np.log1p(-np.exp(self.log_below_ - top))
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, by the inverse of the distribution function."""
@@ -250,12 +241,12 @@ def scale_root(scale: Any, d: int, argument: str) -> Array:
     return np.diag(vector)
 
 
-def _box(low: Parameter, high: Parameter, p: Array, q: Array) -> tuple[Array, Array]:
-    d = p.shape[1]
-    least = np.minimum(p.min(axis=0), q.min(axis=0))
-    most = np.maximum(p.max(axis=0), q.max(axis=0))
+def _box(low: Parameter, high: Parameter, samples: TwoSamples) -> tuple[Array, Array]:
+    d = samples.n_columns
+    least = np.minimum(*(sample.rows.min(axis=0) for sample in samples))
+    most = np.maximum(*(sample.rows.max(axis=0) for sample in samples))
     # The gap beyond the extremes of n uniform draws is about a share 1/n of the range.
-    margin = np.maximum(most - least, 1e-12 * np.abs(most) + 1e-300) / min(len(p), len(q))
+    margin = np.maximum(most - least, 1e-12 * np.abs(most) + 1e-300) / samples.least
     lower = least - margin if low is None else _vector(low, d, "low")
     upper = most + margin if high is None else _vector(high, d, "high")
     if not (lower < upper).all():

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator
 
 from ..data.blocks import slices
 from ..data.sample import TwoSamples
 from ..data.validation import check_number
 from ..maps.affine import AffineMap, canonical_map
 from ..typing import Array
+from .base import FittedAuxiliary
 from .overlapping import scale_root
 
 _CHUNK = 4096
 
 
-class SmoothedMixture(BaseEstimator):
+class SmoothedMixture(FittedAuxiliary):
     """The paper's mixture: p and q, each convolved with a normal, in equal parts.
 
     Some rows of each sample serve as centres, so that the density is that of a
@@ -35,20 +35,17 @@ class SmoothedMixture(BaseEstimator):
         self.bandwidth = bandwidth
         self.n_centres = n_centres
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> SmoothedMixture:
+    def learn(self, samples: TwoSamples) -> None:
         """Choose the centres and the bandwidth."""
         check_number(self.n_centres, "n_centres", low=1, integer=True)
-        samples = TwoSamples.of(p, q, weight_p, weight_q)
         if self.bandwidth is None:
             pooled = canonical_map(samples, warn=False)
             self.root_, self.inverse_root_ = 0.5 * pooled.backward, 2.0 * pooled.forward
             self.origin_ = pooled.centre
         else:
-            self.root_ = scale_root(self.bandwidth, p.shape[1], "bandwidth")
+            self.root_ = scale_root(self.bandwidth, samples.n_columns, "bandwidth")
             self.inverse_root_ = np.asarray(np.linalg.inv(self.root_), dtype=np.float64)
-            self.origin_ = p.mean(axis=0)
+            self.origin_ = samples.p.rows.mean(axis=0)
         centres, shares = [], []
         for sample in samples:
             # Evenly spaced row numbers represent a sorted file as well as a shuffled one.
@@ -59,7 +56,6 @@ class SmoothedMixture(BaseEstimator):
             shares.append(0.5 * weight / weight.sum())
         self.centres_, self.share_ = np.concatenate(centres), np.concatenate(shares)
         self.log_volume_ = AffineMap(self.origin_, self.inverse_root_, self.root_).log_det
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows: a centre and a normal deviation from it."""

@@ -23,12 +23,9 @@ _FAR = 1e5
 class Coefficients(NamedTuple):
     """Coefficients of the quadratic functions, or the moments that are dual to them."""
 
-    W: Array
-    """Shape (classes, k, k), or (classes, k) for diagonal matrices."""
-    b: Array
-    """Shape (classes, d)."""
-    a: Array
-    """Shape (classes,)."""
+    W: Array  # Shape (classes, k, k), or (classes, k) for diagonal matrices.
+    b: Array  # Shape (classes, d).
+    a: Array  # Shape (classes,).
 
 
 class Quadratic(FeatureCritic):

@@ -20,15 +20,11 @@ PIECE_VALUES = 32_768
 
 
 class Tables(NamedTuple):
-    """Functions of every coordinate at the points of the grid, or the moments dual to them.
+    """Functions of every coordinate at the points of the grid, or the moments dual to them."""
 
-    ``level`` and ``slope``, shape (classes, d * points), belong to the left end
-    of each interval; ``constant`` has shape (classes,).
-    """
-
-    level: Array
-    slope: Array
-    constant: Array
+    level: Array  # Shape (classes, d * points), at the left end of each interval.
+    slope: Array  # The same.
+    constant: Array  # Shape (classes,).
 
 
 class Splines(FeatureCritic):

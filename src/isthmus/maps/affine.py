@@ -29,12 +29,9 @@ class AffineMap:
     x, and ``backward`` returns to the subspace that the samples lie in.
     """
 
-    centre: Array
-    """Shape (d,)."""
-    forward: Array
-    """Shape (d, r)."""
-    backward: Array
-    """Shape (r, d)."""
+    centre: Array  # Shape (d,).
+    forward: Array  # Shape (d, r).
+    backward: Array  # Shape (r, d).
 
     def __call__(self, X: Array) -> Array:
         return (X - self.centre) @ self.forward

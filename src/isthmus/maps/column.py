@@ -26,18 +26,10 @@ M = TypeVar("M", bound=ColumnMap)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of both samples, in an order that does not matter.
+    """A column of both samples, in an order that does not matter."""
 
-    Attributes
-    ----------
-    samples : TwoSamples
-        Values in p and in q, with the weights of their rows.
-    size : float
-        Number of rows that both samples stand for; the smaller one limits it.
-    """
-
-    samples: TwoSamples
-    size: float
+    samples: TwoSamples  # Values in p and in q, with the weights of their rows.
+    size: float  # Number of rows that both stand for; the smaller sample limits it.
 
     @property
     def values(self) -> Array:
@@ -67,17 +59,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """Some rows of two samples, in an order that depends on their numbers alone.
-
-    Attributes
-    ----------
-    samples : TwoSamples
-    repeats : pair of float
-        Number of rows of the data that each row of p, and of q, stands for.
-    """
+    """Some rows of two samples, in an order that depends on their numbers alone."""
 
     samples: TwoSamples
-    repeats: tuple[float, float]
+    repeats: tuple[float, float]  # Rows of the data that each row of p, and of q, stands for.
 
     @classmethod
     def of(cls, samples: TwoSamples) -> Columns:

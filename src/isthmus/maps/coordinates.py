@@ -17,13 +17,8 @@ from .shared import SharedMaps
 class Surroundings:
     """What an anchor may know besides the rows of its own class, in the coordinates it sees.
 
-    Attributes
-    ----------
-    columns : ndarray of shape (d, d), optional
-        ``X @ columns`` are the columns of the data, each scaled, which the
-        coordinates of X mix. None where columns are linearly dependent.
-    others : ndarray of shape (n, d)
-        Rows of the other sample.
+    ``X @ columns`` are the columns of the data, each scaled, which the coordinates of X mix;
+    None where columns are linearly dependent. ``others`` are rows of the other sample.
     """
 
     columns: Array | None
@@ -39,10 +34,8 @@ class Surroundings:
 class Coordinates:
     """A bijection of the data, the same for every class, which leaves p/q unchanged."""
 
-    maps: SharedMaps | None
-    """An increasing function for every column; None for none."""
-    affine: AffineMap
-    """What follows."""
+    maps: SharedMaps | None  # An increasing function for every column; None for none.
+    affine: AffineMap  # What follows.
 
     def __call__(self, X: Array) -> Array:
         return self.affine(X if self.maps is None else self.maps(X))
@@ -75,15 +68,8 @@ def fit_coordinates(
 ) -> Coordinates:
     """Fit the coordinates to two samples.
 
-    Parameters
-    ----------
-    samples : TwoSamples
-    maps : None, str or list of str
-        Kinds of the column maps; see :class:`~isthmus.maps.SharedMaps`.
-    kind : {"canonical", "columns"}
-        Whether the affine map may mix columns.
-    warn : bool
-        Warn of constant and of dependent columns.
+    ``maps`` are the kinds of the column maps, as in :class:`~isthmus.maps.SharedMaps`, or None.
+    The affine map may mix columns if ``kind`` is "canonical", and not if it is "columns".
     """
     shared = None
     if maps is not None:

@@ -56,8 +56,7 @@ class LogSpline:
 
     knots: Array
     log_density: Array
-    levels: Array
-    """The distribution function."""
+    levels: Array  # The distribution function.
 
     @classmethod
     def normalised(cls, knots: Array, log_density: Array, low: float, high: float) -> LogSpline:
@@ -93,29 +92,21 @@ class LogSpline:
         log-density and distribution function at the origin.
         """
         falling = np.diff(self.log_density) <= 0.0
-        high = np.arange(len(falling)) + ~falling
         rate = np.abs(np.diff(self.log_density)) / np.diff(self.knots)
-        sign = np.where(falling, 1.0, -1.0)
-        table = (self.knots[high], sign, rate, self.log_density[high], self.levels[high])
         piece = np.clip(index - 1, 0, len(falling) - 1)
-        origin, sign, rate, peak, level = (column[piece] for column in table)
-        return origin, sign, rate, peak, level
+        high, sign = piece + ~falling[piece], np.where(falling[piece], 1.0, -1.0)
+        return self.knots[high], sign, rate[piece], self.log_density[high], self.levels[high]
 
 
 @dataclass(frozen=True)
 class InnerRows:
     """The rows between the two outermost knots, and what is known of those beyond them."""
 
-    x: Array
-    """Sorted values."""
-    share: Array
-    """Their shares of the whole sample."""
-    size: float
-    """Number of rows that the whole sample stands for."""
-    tail_shares: Array
-    """Shares of the sample below and above."""
-    tail_lengths: Array
-    """How far it reaches there."""
+    x: Array  # Sorted values.
+    share: Array  # Their shares of the whole sample.
+    size: float  # Number of rows that the whole sample stands for.
+    tail_shares: Array  # Shares of the sample below and above.
+    tail_lengths: Array  # How far it reaches there.
 
 
 def fit_log_density(sample: InnerRows, knots: Array, gap: float) -> tuple[Array, Array]:

@@ -55,10 +55,8 @@ class Tail:
 class NormalScores:
     """Φ⁻¹(F), F being a distribution between two knots, and a formula beyond them."""
 
-    body: LogSpline | None
-    """The distribution between the knots; None where the two are one."""
-    tails: tuple[Tail, Tail]
-    """The function below and above."""
+    body: LogSpline | None  # The distribution between the knots; None where the two are one.
+    tails: tuple[Tail, Tail]  # The function below and above.
 
     @property
     def n_knots(self) -> int:

@@ -27,10 +27,8 @@ class TwoNormalsMap:
     classes that lie apart.
     """
 
-    scores: QuantileMap
-    """The normal scores t of x."""
-    mixture: NormalScores
-    """The normal scores t of z, z having the mixture's distribution."""
+    scores: QuantileMap  # The normal scores t of x.
+    mixture: NormalScores  # The normal scores t of z, z having the mixture's distribution.
 
     def evaluate(self, x: Array) -> tuple[Array, Array]:
         """Values z and log dz/dx at x, each shaped like x."""

@@ -16,11 +16,12 @@ from .fit import (
     bias_of,
     fit_anchor,
     fit_anchors,
+    has_components,
     has_influence,
+    mixed_anchor,
     resolve_anchor,
 )
 from .gaussian import GaussianAnchor
-from .mixed import mixed_anchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
 
@@ -46,6 +47,7 @@ __all__ = [
     "bias_of",
     "fit_anchor",
     "fit_anchors",
+    "has_components",
     "has_influence",
     "mixed_anchor",
     "mixture_log_density",

@@ -1,8 +1,9 @@
-"""From what a user passes as ``anchor`` to fitted anchors of p and of q."""
+"""From what a user passes as ``anchor`` to fitted anchors of p, of q and of what mixes them."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,10 @@ from ..data.moments import column_moments
 from ..data.sample import Sample, TwoSamples
 from ..data.validation import check_option
 from ..maps.coordinates import Coordinates, Surroundings
-from ..typing import Anchor, Array
-from .elliptical import OneComponent
+from ..typing import Anchor, Array, MixingAuxiliary
+from .elliptical import Component, OneComponent
+from .gaussian import GaussianAnchor, shrunk_roots
+from .mixture import MixtureAnchor
 
 
 class Pooled(BaseEstimator):
@@ -113,9 +116,47 @@ def _fit_pooled(spec: Pooled, samples: TwoSamples, where: Coordinates) -> list[A
     return [Moved(shared, place) for place in places] if apart else [shared, shared]
 
 
+def mixed_anchor(auxiliary: Any, where: Coordinates, anchors: Sequence[Any]) -> Any:
+    """Anchor of an auxiliary that mixes rows of p and q, without a fit to its draws.
+
+    A mixture of normals where several positions between p and q make one class. None
+    where the auxiliary's law does not follow from two normals: other anchors, mapped
+    columns, dependent columns, or another kind of auxiliary.
+    """
+    affine = where.affine
+    normal = all(has_influence(one) for one in anchors[:2]) and where.maps is None
+    if not (normal and affine.is_square and isinstance(auxiliary, MixingAuxiliary)):
+        return None
+    given: list[Array] = []
+    for component in (anchors[0].component_, anchors[1].component_):
+        root = component.cholesky.T @ affine.backward
+        given += [affine.inverse(component.mean[None])[0], root.T @ root]
+    laws = auxiliary.laws(*given)
+    components = []
+    for mean, covariance in laws:
+        root, whitening, _ = shrunk_roots(
+            affine.forward.T @ covariance @ affine.forward, np.inf, 10 * len(mean)
+        )
+        components.append(Component(1.0 / len(laws), affine(mean[None])[0], root, whitening))
+    if not components:
+        return None
+    if len(components) > 1:
+        mixture = MixtureAnchor(len(components))
+        mixture.components_ = components
+        return mixture
+    out = GaussianAnchor()
+    out.component_ = components[0]
+    return out
+
+
 def bias_of(anchor: Any) -> float:
     """Bias of an anchor's log-density; zero for another's that does not know it."""
     return float(getattr(anchor, "bias_", 0.0))
+
+
+def has_components(anchor: Any) -> bool:
+    """Whether an auxiliary can be placed on a fitted anchor."""
+    return hasattr(anchor, "components_")
 
 
 def has_influence(anchor: Any) -> bool:

@@ -16,6 +16,7 @@ from ..anchors import (
     anchor_pair,
     fit_anchor,
     fit_anchors,
+    has_components,
     mixed_anchor,
     resolve_anchor,
 )
@@ -262,6 +263,6 @@ def _carries(bridge: Bridge, anchors: Sequence[Any], samples: TwoSamples) -> boo
     return (
         bridge.anchor is None
         and len(anchors) > 1
-        and all(hasattr(anchor, "components_") for anchor in anchors)
+        and all(map(has_components, anchors))
         and not few_values(samples).any()
     )

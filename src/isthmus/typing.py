@@ -23,8 +23,7 @@ class Auxiliary(Protocol):
     """A distribution that joins p and q.
 
     An auxiliary whose density is known also has ``log_density(x) -> (n,)``;
-    its logit is then fixed rather than learned. One that stands for several
-    classes also has ``split(n_columns) -> list of auxiliaries``.
+    its logit is then fixed rather than learned. One that has ``n_samples`` is asked for so many.
     """
 
     def fit(self, p: Array, q: Array) -> Any: ...
@@ -33,12 +32,54 @@ class Auxiliary(Protocol):
 
 
 @runtime_checkable
+class SplitAuxiliary(Protocol):
+    """An auxiliary that stands for several classes."""
+
+    def split(self, n_columns: int) -> Sequence[Auxiliary]: ...
+
+
+@runtime_checkable
+class MixingAuxiliary(Protocol):
+    """An auxiliary whose law follows from those of p and q."""
+
+    def laws(
+        self, mean_p: Array, cov_p: Array, mean_q: Array, cov_q: Array
+    ) -> Sequence[tuple[Array, Array]]:
+        """Means and covariances of the normals that the class is, in equal parts.
+
+        For normal p and q; none where it is no such mixture.
+        """
+        ...
+
+
+@runtime_checkable
 class Anchor(Protocol):
-    """A density that a class's critic starts from; scikit-learn's mixtures are some."""
+    """A density that a class's critic starts from; scikit-learn's mixtures are some.
+
+    One may have more: ``components_``, that an auxiliary can be placed on; ``bias_``, of its
+    log-density; ``rivals_``, others that fit about as well; and ``influence``, true where it is a
+    normal by moments, so that what every row did to the fit has a formula.
+    """
 
     def fit(self, X: Array) -> Any: ...
 
     def score_samples(self, X: Array) -> Array: ...
+
+
+@runtime_checkable
+class ColumnMap(Protocol):
+    """An increasing map of the line onto the line, applied value by value.
+
+    ``evaluate`` returns the values and the log-derivatives at once.
+    """
+
+    def __call__(self, x: Array) -> Array: ...
+
+    def inverse(self, z: Array) -> Array: ...
+
+    def log_derivative(self, x: Array) -> Array: ...
+
+    def evaluate(self, x: Array) -> tuple[Array, Array]: ...
 
 
 @runtime_checkable
@@ -54,6 +95,13 @@ class Critic(Protocol):
     covariance: str
 
     def bind(self, frames: Sequence[Any]) -> BoundCritic: ...
+
+
+@runtime_checkable
+class PlacedCritic(Protocol):
+    """A critic that is shown the rows of every class, p and q first, before it is bound."""
+
+    def place(self, rows: Sequence[Array], rng: np.random.Generator) -> Critic: ...
 
 
 @runtime_checkable

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KernelDensity
 
 from isthmus import MDRE, stack
 from isthmus.anchors import (
@@ -15,22 +13,12 @@ from isthmus.anchors import (
     GaussianAnchor,
     MixtureAnchor,
     StudentTAnchor,
-    Surroundings,
 )
 from isthmus.anchors.elliptical import noise_correction
 from isthmus.anchors.truncated import TruncatedAnchor
 from isthmus.auxiliaries import Bridge
+from isthmus.maps.coordinates import Surroundings
 
-ANCHORS = {
-    "gaussian": GaussianAnchor(),
-    "diagonal": GaussianAnchor("diagonal"),
-    "student-t": StudentTAnchor(),
-    "mixture": MixtureAnchor(3),
-    "mixture of one shape": MixtureAnchor(3, "shared"),
-    "mixture on a line": MixtureAnchor(2, "line"),
-    "copula": CopulaAnchor(),
-    "auto": AutoAnchor(),
-}
 # What is learned on top of an anchor is a matter of other tests.
 STIFF = {
     "auxiliaries": "bridge",
@@ -39,21 +27,6 @@ STIFF = {
     "l2": 10.0,
     "random_state": 0,
 }
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.mark.parametrize("name", ANCHORS)
-def test_density_integrates_to_one(name, rng):
-    X = rng.normal(0.5, 1.5, (400, 1))
-    anchor = ANCHORS[name].fit(X)
-    x = np.linspace(-400, 400, 400_001)
-    mass = np.trapezoid(np.exp(anchor.score_samples(x[:, None])), x)
-    # A t of some hundred degrees of freedom leaves nothing outside this interval.
-    assert mass == pytest.approx(1.0, abs=1e-4)
 
 
 def test_gaussian_is_maximum_likelihood_but_for_the_noise_in_one_dimension(rng):
@@ -78,14 +51,6 @@ def test_student_t_recovers_its_parameters(df, rng):
     np.testing.assert_allclose(component.cholesky @ component.cholesky.T, A @ A.T, atol=0.06)
 
 
-def test_weights_count_as_repetition(rng):
-    X, weight = rng.standard_t(4, (300, 2)), rng.integers(1, 4, 300)
-    for anchor in (GaussianAnchor(), StudentTAnchor()):
-        weighted = anchor.fit(X, sample_weight=weight.astype(float)).score_samples(X[:50])
-        repeated = anchor.fit(np.repeat(X, weight, axis=0)).score_samples(X[:50])
-        np.testing.assert_allclose(weighted, repeated, rtol=1e-3)
-
-
 def test_auto_is_not_misled_by_one_outlier(rng):
     # The mean gain over the normal has no standard error here: its rows reach a million nats.
     anchor = AutoAnchor().fit(rng.standard_cauchy((4000, 1)))
@@ -106,23 +71,9 @@ def test_auto_chooses_the_family_of_the_data(family, rng):
     assert anchor.scores_[anchor.choice_] >= anchor.scores_["gaussian"]
 
 
-def test_few_rows_and_narrow_directions_do_no_harm(rng):
+def test_a_narrow_direction_stays_narrow(rng):
     narrow = GaussianAnchor().fit(rng.normal(size=(1000, 2)) * [1.0, 1e-6])
     assert narrow.component_.cholesky[1, 1] == pytest.approx(1e-6, rel=0.1)
-    for anchor in ANCHORS.values():
-        few = anchor.fit(rng.normal(size=(6, 8)))
-        assert np.isfinite(few.score_samples(rng.normal(size=(5, 8)))).all()
-
-
-@pytest.mark.parametrize(
-    "anchor", ["gaussian", "student-t", "mixture", "auto", GaussianMixture(2), KernelDensity()]
-)
-def test_every_anchor_serves_mdre(anchor, rng):
-    X, y = stack(rng.normal(0, 1, (1500, 1)), rng.normal(1, 1, (1500, 1)))
-    mdre = MDRE(anchor=anchor, **STIFF, oversample=3).fit(X, y)
-    x = np.array([[-1.0], [0.5], [2.0]])
-    # True log-ratio 0.5 - x; the slope's standard error at this size is near 0.04.
-    np.testing.assert_allclose(mdre.log_ratio(x), 0.5 - x[:, 0], atol=0.3)
 
 
 def test_modes_need_the_right_anchor():
@@ -204,7 +155,7 @@ def test_two_modes_on_a_line_in_sixty_dimensions(seen, rng):
         return rng.normal(size=(size, d)) + side[:, None] * direction
 
     X, new = sample(n), sample(1000)
-    around = Surroundings(None, 10.0 * direction) if seen else None
+    around = Surroundings(None, 10.0 * direction[None]) if seen else None
     anchor = MixtureAnchor(2, "line").fit(X, surroundings=around)
     where = np.sort([part.mean @ direction for part in anchor.components_])
     # Each is the mean of about 500 rows of unit variance.

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import cumulative_trapezoid
+from sklearn.base import clone
 
 from isthmus import MDRE, stack
 from isthmus.auxiliaries import (
+    BY_NAME,
     Bridge,
     Cauchy,
     DimensionWiseMixing,
@@ -24,6 +26,7 @@ from isthmus.auxiliaries import (
     is_known,
     resolve_auxiliaries,
 )
+from isthmus.typing import Auxiliary
 
 
 class OnlySamples:
@@ -106,7 +109,20 @@ class TestContract:
     @pytest.mark.parametrize("name", EVERY)
     def test_fit_returns_the_object(self, name):
         copy = pickle.loads(pickle.dumps(EVERY[name]))
+        assert isinstance(copy, Auxiliary)
         assert copy.fit(*data(2)) is copy
+
+    @pytest.mark.parametrize("name", EVERY)
+    def test_pickle_and_clone(self, name):
+        auxiliary = fitted(name, 2)
+        copy = pickle.loads(pickle.dumps(auxiliary))
+        draws = (one.sample(20, np.random.default_rng(5)) for one in (auxiliary, copy))
+        np.testing.assert_array_equal(*draws)
+        # A clone is as good as new: only the parameters are left.
+        if hasattr(auxiliary, "get_params"):
+            fresh = clone(auxiliary)
+            assert repr(fresh) == repr(EVERY[name])
+            assert vars(fresh).keys() == fresh.get_params(deep=False).keys()
 
     @pytest.mark.parametrize("name", EVERY)
     def test_the_same_generator_gives_the_same_rows(self, name):
@@ -451,9 +467,9 @@ class TestSamplesAndNames:
         X, y = stack(p, q)
         rows = np.random.default_rng(0).normal(size=(123, 2))
         model = MDRE([rows], random_state=0).fit(X, y)
-        sample = model.objective_.sample
-        assert (sample.label == 2).sum() == 123
-        np.testing.assert_allclose(sample.X[sample.label == 2], model.map_(rows))
+        own = model.objective_.blocks.classes[2]
+        assert len(own) == 123
+        np.testing.assert_allclose(own.rows, model.map_(rows))
 
     @pytest.mark.parametrize("as_list", [False, True])
     def test_one_column_may_be_flat(self, as_list):
@@ -474,6 +490,7 @@ class TestSamplesAndNames:
         ("name", "kind"),
         [
             ("auto", Bridge),
+            ("bridge", Bridge),
             ("cauchy", Cauchy),
             ("student-t", StudentT),
             ("normal", Normal),
@@ -489,6 +506,9 @@ class TestSamplesAndNames:
         assert found
         assert all(type(one) is kind for one in found)
 
+    def test_every_name_has_an_instance_in_these_tests(self):
+        assert {kind for kind in BY_NAME.values()} <= {type(one) for one in EVERY.values()}
+
     @pytest.mark.parametrize("spec", [None, [], ()])
     def test_none_is_the_binary_classifier(self, spec):
         assert resolve_auxiliaries(spec, 1) == []
@@ -501,18 +521,19 @@ class TestSamplesAndNames:
     def test_a_users_density_is_fixed_and_oversampled(self):
         X, y = stack(*data(2))
         model = MDRE([WithDensity(), OnlySamples()], oversample=3, random_state=0).fit(X, y)
-        sample = model.objective_.sample
-        assert sample.learned.tolist() == [True, True, False, True]
-        assert np.bincount(sample.label).tolist() == [300, 350, 3 * 350, 350]
+        blocks = model.objective_.blocks
+        assert blocks.learned.tolist() == [True, True, False, True]
+        assert [len(own) for own in blocks.classes] == [300, 350, 3 * 350, 350]
         x = X[:5]
-        gap = model._critics(x)[:, 2] - model.auxiliaries_[0].log_density(x)
+        gap = model.model_.critics(x)[:, 2] - model.auxiliaries_[0].log_density(x)
         np.testing.assert_array_equal(gap, 0.0)
 
     def test_known_density_can_be_learned_instead(self):
         X, y = stack(*data(2))
         model = MDRE("cauchy", known_density=False, random_state=0).fit(X, y)
-        assert model.objective_.sample.learned.all()
-        assert np.bincount(model.objective_.sample.label).tolist() == [300, 350, 350]
+        blocks = model.objective_.blocks
+        assert blocks.learned.all()
+        assert [len(own) for own in blocks.classes] == [300, 350, 350]
 
 
 WRONG = [

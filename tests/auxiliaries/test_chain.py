@@ -273,6 +273,15 @@ class TestMixedAnchors:
             found = own.score_samples(model.map_(x)) + model.map_.log_volume(x)
             np.testing.assert_allclose(found, truth, rtol=1e-8, atol=1e-6)
 
+    def test_merged_positions_are_a_mixture_in_equal_parts(self):
+        X, y = stack(*correlated())
+        apart = MDRE(LinearMixing([0.3, 0.8]), critic="quadratic", **FIXED).fit(X, y)
+        merged = MDRE(LinearMixing([0.3, 0.8], merged=True), critic="quadratic", **FIXED).fit(X, y)
+        Z = merged.map_(X)
+        parts = [anchor.score_samples(Z) for anchor in apart.anchors_[2:]]
+        expected = np.logaddexp(*parts) - np.log(2)
+        np.testing.assert_allclose(merged.anchors_[2].score_samples(Z), expected, rtol=1e-10)
+
     @pytest.mark.parametrize(
         "auxiliary", [LinearMixing([0.3]), LinearMixing([0.6], form="sqrt"), DimensionWiseMixing(2)]
     )
@@ -304,6 +313,6 @@ class TestMixedAnchors:
     def test_a_class_of_several_laws_has_an_anchor_fitted_to_its_draws(self, auxiliary):
         p, q = correlated()
         model = MDRE(auxiliary, critic="quadratic", **FIXED).fit(*stack(p, q))
-        assert model.auxiliaries_[0].moments(*[None] * 4) is None
-        own, drawn = model.anchors_[2].component_, model._setup.classes.Z[2]
+        assert model.auxiliaries_[0].laws(*[None] * 4) == []
+        own, drawn = model.anchors_[2].component_, model.training_.rows(model.model_).mapped[2].rows
         np.testing.assert_allclose(own.mean, drawn.mean(axis=0), atol=1e-9)

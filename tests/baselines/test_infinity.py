@@ -16,7 +16,7 @@ from isthmus.baselines.distinct import Distinct
 from isthmus.baselines.time_network import Clock, _batch, _inputs, _objective
 from isthmus.baselines.time_quadratic import _draw, _Krylov, _right_side, fit_quadratic
 from isthmus.baselines.time_score import Path, fit_path, integrate, panels
-from isthmus.critics.quadratic import Frame, Quadratic
+from isthmus.critics import Frame, Quadratic
 from isthmus.data.seeds import Seeds
 from isthmus.neural import mlp, seeded
 

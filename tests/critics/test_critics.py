@@ -11,9 +11,22 @@ from scipy.special import log_softmax, psi
 from sklearn.base import clone
 
 import isthmus
-from isthmus.critics import Bumps, Diagonal, FeatureCritic, Frame, Quadratic, Radial, Splines, Sum
-from isthmus.data.labelled import LabelledSample
+from isthmus.critics import (
+    BY_NAME,
+    Bumps,
+    Diagonal,
+    FeatureCritic,
+    Frame,
+    Quadratic,
+    Radial,
+    Splines,
+    Sum,
+    placed,
+)
+from isthmus.data.blocks import MemoryBlocks
+from isthmus.data.sample import Sample
 from isthmus.model.objective import Objective
+from isthmus.typing import BoundCritic, Critic
 
 
 class Absolute(FeatureCritic):
@@ -24,7 +37,9 @@ class Absolute(FeatureCritic):
 
 
 CRITICS = {
+    **BY_NAME,
     "newcomer": Absolute(),
+    "low rank": Quadratic(rank=2),
     "radial": Radial(),
     "splines": Splines(),
     "bumps": Bumps(8),
@@ -57,12 +72,10 @@ def frames(count: int, rng: np.random.Generator, diagonal: bool = False) -> list
 
 def bound(critic, places: list[Frame], rows: list[np.ndarray]):
     """Do as the estimator does."""
-    if hasattr(critic, "place"):
-        critic = critic.place(rows, np.random.default_rng(3))
-    return critic.bind(places)
+    return placed(critic, rows, np.random.default_rng(3)).bind(places)
 
 
-def make(name: str, *, l2: float = 0.0, chunk_rows: int | None = None) -> Objective:
+def make(name: str, *, l2: float = 0.0, block_rows: int | None = None) -> Objective:
     """An objective over a few rows of four classes, of which the last is known."""
     rng = np.random.default_rng(7)
     n = 60
@@ -70,16 +83,20 @@ def make(name: str, *, l2: float = 0.0, chunk_rows: int | None = None) -> Object
     X = rng.normal(size=(n, DIM)) + label[:, None]
     critic = CRITICS[name]
     places = frames(CLASSES - 1, rng, critic.covariance == "diagonal")
-    sample = LabelledSample(
-        X=X,
-        label=label,
-        weight=rng.uniform(0.2, 3.0, n),
+    sample, offset = Sample(X, rng.uniform(0.2, 3.0, n)), rng.normal(size=(n, CLASSES))
+    blocks = MemoryBlocks(
+        classes=[sample.take(label == c) for c in range(CLASSES)],
+        offsets=[offset[label == c] for c in range(CLASSES)],
         log_prior=np.log(np.array([0.1, 0.2, 0.3, 0.4])),
-        offset=rng.normal(size=(n, CLASSES)),
         learned=np.array([True, True, True, False]),
+        block_rows=block_rows,
     )
-    critic = bound(critic, places, [X[label == c] for c in range(CLASSES)])
-    return Objective(critic, sample, l2, chunk_rows)
+    critic = bound(critic, places, [own.rows for own in blocks.classes])
+    return Objective(critic, blocks, l2)
+
+
+def rows_of(objective: Objective) -> np.ndarray:
+    return np.concatenate([own.rows for own in objective.blocks.classes])
 
 
 def theta_for(objective: Objective) -> np.ndarray:
@@ -88,17 +105,22 @@ def theta_for(objective: Objective) -> np.ndarray:
 
 def brute_force(objective: Objective, theta: np.ndarray) -> float:
     """The objective from explicit features, one class after the other."""
-    sample = objective.sample
-    logits = sample.offset + sample.log_prior
-    features = objective.critic.features(sample.X)
-    for c, part in enumerate(theta.reshape(CLASSES - 1, -1)):
-        logits[:, c] += features[c] @ part
-    own = log_softmax(logits, axis=1)[np.arange(len(sample)), sample.label]
-    return float(-sample.weight @ own + 0.5 * objective.l2 * theta @ theta)
+    blocks, loss = objective.blocks, 0.0
+    for label, (own, offset) in enumerate(zip(blocks.classes, blocks.offsets, strict=True)):
+        logits = offset + blocks.log_prior
+        features = objective.critic.features(own.rows)
+        for c, part in enumerate(theta.reshape(CLASSES - 1, -1)):
+            logits[:, c] += features[c] @ part
+        loss -= own.weight @ log_softmax(logits, axis=1)[:, label]
+    return float(loss + 0.5 * objective.l2 * theta @ theta)
 
 
 @pytest.mark.parametrize("name", CRITICS)
-class TestAgainstPlainFormulas:
+class TestContract:
+    def test_it_is_a_critic(self, name):
+        assert isinstance(CRITICS[name], Critic)
+        assert isinstance(make(name).critic, BoundCritic)
+
     def test_value_and_gradient(self, name):
         objective = make(name, l2=0.7)
         theta = theta_for(objective)
@@ -131,7 +153,7 @@ class TestAgainstPlainFormulas:
 
     def test_values_are_parameters_times_features(self, name):
         objective = make(name)
-        critic, X, theta = objective.critic, objective.sample.X, theta_for(objective)
+        critic, X, theta = objective.critic, rows_of(objective), theta_for(objective)
         features = critic.features(X)
         assert [phi.shape for phi in features] == [(len(X), critic.n_features)] * (CLASSES - 1)
         parts = theta.reshape(-1, critic.n_features)
@@ -141,15 +163,15 @@ class TestAgainstPlainFormulas:
 
     def test_the_first_feature_is_the_only_constant(self, name):
         objective = make(name)
-        for phi in objective.critic.features(objective.sample.X):
+        for phi in objective.critic.features(rows_of(objective)):
             constant = (phi == phi[0]).all(axis=0)
             assert constant[0]
             assert not constant[1:].any()
             np.testing.assert_array_equal(phi[:, 0], 1.0)
 
-    @pytest.mark.parametrize("chunk_rows", [1, 7, 1000])
-    def test_chunk_size_is_irrelevant(self, name, chunk_rows):
-        whole, parts = make(name, l2=0.3), make(name, l2=0.3, chunk_rows=chunk_rows)
+    @pytest.mark.parametrize("block_rows", [1, 7, 1000])
+    def test_block_size_is_irrelevant(self, name, block_rows):
+        whole, parts = make(name, l2=0.3), make(name, l2=0.3, block_rows=block_rows)
         theta = theta_for(whole)
         a, b = whole.at(theta), parts.at(theta)
         assert b.value == pytest.approx(a.value, rel=ROUNDING)
@@ -157,7 +179,7 @@ class TestAgainstPlainFormulas:
 
     def test_pickle_and_clone(self, name):
         objective = make(name)
-        critic, X = objective.critic, objective.sample.X
+        critic, X = objective.critic, rows_of(objective)
         theta = theta_for(objective)
         copy = pickle.loads(pickle.dumps(critic))
         np.testing.assert_array_equal(
@@ -191,15 +213,19 @@ def test_rows_in_pieces(critic, monkeypatch):
         return critic.values(critic.expand(theta), X), critic.contract(total)
 
     values, gradient = both()
-    monkeypatch.setattr("isthmus.critics.features._PIECE_BYTES", 0)
-    monkeypatch.setattr("isthmus.critics.splines._PIECE_VALUES", 100)
+    monkeypatch.setattr("isthmus.critics.features.PIECE_BYTES", 0)
+    monkeypatch.setattr("isthmus.critics.splines.PIECE_VALUES", 100)
     again, same = both()
     np.testing.assert_allclose(again, values, rtol=ROUNDING, atol=1e-12)
     np.testing.assert_allclose(same, gradient, rtol=ROUNDING, atol=1e-11)
 
 
-@pytest.mark.parametrize("critic", [Radial(), Bumps(10)])
-def test_an_affine_map_changes_nothing(critic):
+# The others run along single coordinates.
+@pytest.mark.parametrize(
+    "name", ["quadratic", "low rank", "newcomer", "radial", "bumps", "quadratic last"]
+)
+def test_an_affine_map_changes_nothing(name):
+    critic = CRITICS[name]
     rng = np.random.default_rng(4)
     X = rng.normal(size=(40, DIM))
     A, shift = np.eye(DIM) + np.triu(rng.normal(size=(DIM, DIM))), rng.normal(size=DIM)

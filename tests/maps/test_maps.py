@@ -13,8 +13,9 @@ from scipy import stats
 from scipy.integrate import trapezoid
 
 from isthmus.maps import ColumnMap, QuantileMap, SharedMaps
+from isthmus.maps.column import FITS
 
-KINDS = ["log", "signed-log", "asinh", "yeo-johnson", "quantile"]
+KINDS = list(FITS)
 
 
 class Mixture:
@@ -99,6 +100,16 @@ def test_log_derivative_is_the_derivative(kind):
     # Rounding of z by 1e-16 gives 1e-10; a second derivative that jumps gives step times its jump.
     np.testing.assert_allclose(one.log_derivative(x), np.log(difference), atol=1e-3)
     assert np.median(np.abs(one.log_derivative(x) - np.log(difference))) < 1e-8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_evaluate_gives_both_and_a_copy_gives_the_same(kind):
+    one = fitted(kind)
+    x = np.linspace(-3.0, 12.0, 301)
+    for copy in (one, pickle.loads(pickle.dumps(one))):
+        z, log_slope = copy.evaluate(x)
+        np.testing.assert_array_equal(z, one(x))
+        np.testing.assert_array_equal(log_slope, one.log_derivative(x))
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=60))

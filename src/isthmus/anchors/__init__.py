@@ -1,21 +1,40 @@
 """Anchors: simple generative fits that a class's critic starts from.
 
 An anchor is any object with ``fit(X)`` and ``score_samples(X)``; the critic
-learns only what the anchor has not seen.
+learns only what the anchor has not seen. A new anchor is a file, and its name here.
 """
+
+from typing import Any
 
 from .automatic import AutoAnchor
 from .copula import CopulaAnchor
 from .elliptical import Component, mixture_log_density
-from .fit import fit_anchor
+from .fit import (
+    Moved,
+    Pooled,
+    anchor_pair,
+    bias_of,
+    fit_anchor,
+    fit_anchors,
+    has_components,
+    has_influence,
+    mixed_anchor,
+    resolve_anchor,
+)
 from .gaussian import GaussianAnchor
-from .mixed import mixed_anchor
 from .mixture import MixtureAnchor
-from .pair import anchor_pair, fit_anchors, resolve_anchor
-from .pooled import Moved, Pooled
 from .student_t import StudentTAnchor
 
+BY_NAME: dict[str, Any] = {
+    "gaussian": GaussianAnchor,
+    "student-t": StudentTAnchor,
+    "mixture": MixtureAnchor,
+    "copula": CopulaAnchor,
+    "auto": AutoAnchor,
+}
+
 __all__ = [
+    "BY_NAME",
     "AutoAnchor",
     "Component",
     "CopulaAnchor",
@@ -25,8 +44,11 @@ __all__ = [
     "Pooled",
     "StudentTAnchor",
     "anchor_pair",
+    "bias_of",
     "fit_anchor",
     "fit_anchors",
+    "has_components",
+    "has_influence",
     "mixed_anchor",
     "mixture_log_density",
     "resolve_anchor",

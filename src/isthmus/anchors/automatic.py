@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from ..data.holdout import MOST_GAIN, paired_gain
+from ..data.holdout import MOST_GAIN, paired_gain, split_rows
 from ..data.sample import Sample
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .copula import CopulaAnchor
-from .fit import fit_anchor
+from .elliptical import SampleAnchor
+from .fit import bias_of, fit_anchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
@@ -29,7 +30,7 @@ _MANY_COLUMNS = 60
 _MOST_EACH = 3.0
 
 
-class AutoAnchor(BaseEstimator):
+class AutoAnchor(SampleAnchor):
     """The simplest of several families that is good enough for the rows of a class.
 
     Candidates come in the order of their complexity: normal, Student-t, two or
@@ -53,26 +54,17 @@ class AutoAnchor(BaseEstimator):
         to a normal, but not by a wide margin.
     """
 
-    def fit(
-        self,
-        X: Array,
-        sample_weight: Array | None = None,
-        surroundings: Surroundings | None = None,
-    ) -> AutoAnchor:
-        """Choose a family and fit it to the rows of X."""
-        order = np.random.default_rng(0).permutation(len(X))[:_ROWS]
-        cut = len(order) // 4
-        held, rows = order[:cut], order[cut:]
-        sample = Sample.of(X, sample_weight)
-        train, held_rows = sample.take(rows), X[held]
-        train_rows = train.rows
-        share = sample.take(held).share
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Choose a family and fit it."""
+        quarter = min(len(sample), _ROWS) // 4
+        split = split_rows(len(sample), np.random.default_rng(0), held=quarter, most=_ROWS)
+        train, held = sample.take(split.train), sample.take(split.held)
         self.scores_: dict[str, float] = {}
         self.rivals_: list[Any] = []
-        best: dict[str, Any] = {}
+        best: dict[str, _Candidate] = {}
         misses: dict[str, int] = {}
-        patience = _MISSES if X.shape[1] <= _FEW_COLUMNS else 1
-        for kind, name, candidate in self._candidates(train_rows, held_rows, surroundings):
+        patience = _MISSES if sample.rows.shape[1] <= _FEW_COLUMNS else 1
+        for kind, name, candidate in _candidates(train.rows, held.rows, surroundings):
             if misses.get(kind, 0) >= patience:
                 continue
             try:
@@ -80,29 +72,28 @@ class AutoAnchor(BaseEstimator):
             except np.linalg.LinAlgError:
                 # Rows on a plane, or few: what cannot be fitted is not chosen.
                 continue
-            found = _Found(name, candidate, candidate.score_samples(held_rows))
-            self.scores_[name] = float(share @ found.density)
+            fitted = _Candidate(name, candidate, candidate.score_samples(held.rows), held.share)
+            self.scores_[name] = float(fitted.share @ fitted.density)
             # A family grows as long as it gets better itself, whatever leads at the moment.
             own = best.get(kind, best.get("gaussian"))
-            if own is None or (kind != "student-t" and found.beats(own, share)):
-                best[kind], misses[kind] = found, 0
+            if own is None or (kind != "student-t" and fitted.beats(own)):
+                best[kind], misses[kind] = fitted, 0
             elif kind == "student-t":
                 evidence = _evidence(candidate, own.anchor, train)
-                schwarz = np.log(len(train_rows))
+                schwarz = np.log(len(train))
                 # Across a chasm the two are worlds apart: the criterion is to be met twice over.
                 if evidence > 2.0 * schwarz:
-                    best["gaussian"] = found
+                    best["gaussian"] = fitted
                 elif evidence > schwarz:
                     self.rivals_.append(candidate)
             else:
                 misses[kind] = misses.get(kind, 0) + 1
         winner = best.pop("gaussian")
-        for found in best.values():
-            if found.beats(winner, share):
-                winner = found
+        for fitted in best.values():
+            if fitted.beats(winner):
+                winner = fitted
         self.choice_ = winner.name
         self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
-        return self
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
@@ -111,58 +102,60 @@ class AutoAnchor(BaseEstimator):
     @property
     def bias_(self) -> float:
         """Bias of the log-density."""
-        return float(getattr(self.anchor_, "bias_", 0.0))
+        return bias_of(self.anchor_)
 
     @property
     def components_(self) -> list[Any]:
         """The fit as a mixture of components."""
         return list(self.anchor_.components_)
 
-    def _candidates(
-        self, X: Array, held: Array, surroundings: Surroundings | None
-    ) -> Iterator[tuple[str, str, Any]]:
-        """Kind, name and unfitted anchor of every candidate that there are rows enough for."""
-        n, d = X.shape
-        yield "gaussian", "gaussian", GaussianAnchor()
-        if n < 4 * d + 20:
-            return
-        yield "student-t", "student-t", StudentTAnchor()
-        if d == 1:
-            for edges in _edges(X[:, 0], surroundings):
-                yield f"cut off {edges}", f"normal cut off {edges}", TruncatedAnchor(edges)
-        else:
-            for k in (2, 3):
-                yield "line", f"{k} normals on a line", MixtureAnchor(k, "line")
-        if n >= 200:
-            yield "columns", "copula of the columns", CopulaAnchor("columns")
-            if d > 1:
-                yield "canonical", "copula of the axes", CopulaAnchor("canonical")
-            if 1 < d <= _MANY_COLUMNS and not _round(X):
-                yield "sources", "independent sources", CopulaAnchor("independent")
-        for k in _SIZES:
-            for covariance, size in (("shared", d), ("full", 1 + d + d * (d + 1) // 2)):
-                if d == 1 and covariance == "shared":
-                    continue
-                mixture = MixtureAnchor(k, covariance)
-                enough = d <= _MANY_COLUMNS and n > _ROWS_PER_PARAMETER * k * size
-                if enough and _promising(mixture, X, held, surroundings):
-                    shape = " of one shape" if covariance == "shared" else ""
-                    yield covariance, f"{k} normals{shape}", mixture
-
 
 @dataclass(frozen=True)
-class _Found:
-    """A fitted candidate and its log-density at the held-out rows."""
+class _Candidate:
+    """A fitted anchor, and its log-density at the held-out rows with their shares."""
 
     name: str
     anchor: Any
     density: Array
+    share: Array
 
-    def beats(self, other: _Found, share: Array) -> bool:
+    def beats(self, other: _Candidate) -> bool:
         """Whether it gives these rows a higher density than another does, beyond doubt."""
         # One far outlier may cost a normal density a million nats; it counts as one row.
-        gain = paired_gain([self.density], [other.density], [share], most=MOST_GAIN)
-        return gain.proven(len(share))
+        gain = paired_gain([self.density], [other.density], [self.share], most=MOST_GAIN)
+        return gain.proven(len(self.share))
+
+
+def _candidates(
+    X: Array, held: Array, surroundings: Surroundings | None
+) -> Iterator[tuple[str, str, Any]]:
+    """Kind, name and unfitted anchor of every candidate that there are rows enough for."""
+    n, d = X.shape
+    yield "gaussian", "gaussian", GaussianAnchor()
+    if n < 4 * d + 20:
+        return
+    yield "student-t", "student-t", StudentTAnchor()
+    if d == 1:
+        for edges in _edges(X[:, 0], surroundings):
+            yield f"cut off {edges}", f"normal cut off {edges}", TruncatedAnchor(edges)
+    else:
+        for k in (2, 3):
+            yield "line", f"{k} normals on a line", MixtureAnchor(k, "line")
+    if n >= 200:
+        yield "columns", "copula of the columns", CopulaAnchor("columns")
+        if d > 1:
+            yield "canonical", "copula of the axes", CopulaAnchor("canonical")
+        if 1 < d <= _MANY_COLUMNS and not _round(X):
+            yield "sources", "independent sources", CopulaAnchor("independent")
+    for k in _SIZES:
+        for covariance, size in (("shared", d), ("full", 1 + d + d * (d + 1) // 2)):
+            if d == 1 and covariance == "shared":
+                continue
+            mixture = MixtureAnchor(k, covariance)
+            enough = d <= _MANY_COLUMNS and n > _ROWS_PER_PARAMETER * k * size
+            if enough and _promising(mixture, X, held, surroundings):
+                shape = " of one shape" if covariance == "shared" else ""
+                yield covariance, f"{k} normals{shape}", mixture
 
 
 def _evidence(student: Any, normal: Any, sample: Sample) -> float:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..data.sample import Sample
 from ..data.validation import check_option
 from ..maps import QuantileMap
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, OneComponent
+from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
 
 _ROWS = 10_000
@@ -20,43 +21,28 @@ _ROWS = 10_000
 
 @dataclass(frozen=True)
 class WarpedComponent:
-    """An elliptical component behind a map of every column: the interface of ``Component``.
-
-    Attributes
-    ----------
-    base : Component
-        The component behind the maps.
-    columns : ndarray of shape (d, d)
-        Matrix from the rows to the columns that are mapped.
-    margins : sequence of QuantileMap
-        The map of every column.
-    """
+    """An elliptical component behind a map of every column: the interface of ``Component``."""
 
     base: Component
-    columns: Array
-    margins: Sequence[QuantileMap]
+    columns: Array  # Matrix from the rows to the columns that are mapped.
+    margins: Sequence[QuantileMap]  # The map of every column.
 
     @property
     def share(self) -> float:
-        """Share of the mixture."""
         return self.base.share
 
     @property
     def df(self) -> float:
-        """Degrees of freedom behind the maps."""
         return self.base.df
 
     @property
     def bias(self) -> float:
-        """Bias of the log-density behind the maps."""
         return self.base.bias
 
     def standard(self, X: Array) -> Array:
-        """Coordinates in which the distribution is standard."""
-        return self.base.standard(self._scores(X @ self.columns))
+        return self.base.standard(_mapped(self.margins, X @ self.columns))
 
     def log_density(self, X: Array) -> Array:
-        """Log-density of every row, without the share."""
         pairs = [m.evaluate(u) for m, u in zip(self.margins, (X @ self.columns).T, strict=True)]
         out = self.base.log_density(np.column_stack([z for z, _ in pairs]))
         out += np.linalg.slogdet(self.columns)[1]
@@ -65,20 +51,14 @@ class WarpedComponent:
         return np.asarray(out)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw n rows."""
-        V = self.base.sample(n, rng)
-        U = np.column_stack([m.inverse(v) for m, v in zip(self.margins, V.T, strict=True)])
+        U = _mapped([margin.inverse for margin in self.margins], self.base.sample(n, rng))
         return np.asarray(U @ np.linalg.inv(self.columns))
 
     def exact(self, share: float, df: float) -> WarpedComponent:
-        """Return the distribution itself, with another share and tail, to draw from."""
         return replace(self, base=self.base.exact(share, df))
 
-    def _scores(self, U: Array) -> Array:
-        return np.column_stack([m(u) for m, u in zip(self.margins, U.T, strict=True)])
 
-
-class CopulaAnchor(OneComponent):
+class CopulaAnchor(SampleAnchor, OneComponent):
     """Margins of any shape, joined by a normal copula.
 
     Every column is brought to normal scores by a smoothed quantile map; a
@@ -100,24 +80,23 @@ class CopulaAnchor(OneComponent):
     def __init__(self, axes: str = "columns") -> None:
         self.axes = axes
 
-    def fit(
-        self,
-        X: Array,
-        sample_weight: Array | None = None,
-        surroundings: Surroundings | None = None,
-    ) -> CopulaAnchor:
-        """Fit margins and copula to the rows of X."""
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
+        X, weight = sample.rows, sample.weight
         columns = np.eye(X.shape[1])
         if self.axes == "independent":
             columns = _sources(X)
         elif self.axes == "columns" and surroundings is not None:
             columns = columns if surroundings.columns is None else surroundings.columns
-        margins = [QuantileMap().fit(u, sample_weight) for u in (X @ columns).T]
-        scores = np.column_stack([m(u) for m, u in zip(margins, (X @ columns).T, strict=True)])
-        base = GaussianAnchor().fit(scores, sample_weight).component_
+        margins = [QuantileMap().fit(u, weight) for u in (X @ columns).T]
+        base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
         self.component_ = WarpedComponent(base, columns, margins)
-        return self
+
+
+def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
+    """Every column by a function of its own."""
+    return np.column_stack([f(u) for f, u in zip(functions, U.T, strict=True)])
 
 
 def _sources(X: Array) -> Array:

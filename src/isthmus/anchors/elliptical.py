@@ -4,40 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 from sklearn.base import BaseEstimator
 
+from ..data.sample import Sample
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 
 
 @dataclass(frozen=True)
 class Component:
-    """A share of a mixture: a normal or Student-t distribution.
-
-    Attributes
-    ----------
-    share : float
-    mean : ndarray of shape (d,)
-    cholesky : ndarray of shape (d, d)
-        Lower root of the covariance or scale matrix.
-    whitening : ndarray of shape (d, d)
-        Inverse of its transpose: ``(x - mean) @ whitening`` is standard.
-    df : float
-        Degrees of freedom; infinite for the normal.
-    rows : float
-        Number of rows that mean and root were estimated from. Where it is
-        finite, the noise of the root is taken out of distances; see
-        :func:`noise_correction`. Infinite for a distribution that is what it says.
-    """
+    """A share of a mixture: a normal or Student-t distribution."""
 
     share: float
     mean: Array
-    cholesky: Array
-    whitening: Array
-    df: float = np.inf
+    cholesky: Array  # Lower root of the covariance or scale matrix.
+    whitening: Array  # Inverse of its transpose: ``(x - mean) @ whitening`` is standard.
+    df: float = np.inf  # Degrees of freedom; infinite for the normal.
+    # Number of rows that it was estimated from. Where it is finite, the noise of the root is
+    # taken out of distances; see noise_correction.
     rows: float = np.inf
 
     def standard(self, X: Array) -> Array:
@@ -76,18 +64,8 @@ def noise_correction(rows: float, d: int) -> tuple[float, float]:
     inverse is still off by a constant, through its log-determinant; with that
     as well the log-density of a normal distribution is unbiased at every point.
 
-    Parameters
-    ----------
-    rows : float
-        Number of rows n, more than d + 2.
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    factor, constant : float
-        To multiply squared distances by in the density, and to add to its
-        logarithm.
+    Returns what to multiply squared distances by in the density, and what to add to its
+    logarithm, for n rows, more than d + 2, and d columns.
 
     Examples
     --------
@@ -130,21 +108,45 @@ def mixture_log_density(components: Sequence[Any], X: Array) -> Array:
     return parts[0] if len(parts) == 1 else np.asarray(logsumexp(np.array(parts), axis=0))
 
 
-class OneComponent(BaseEstimator):
-    """What every anchor of one piece has once ``fit`` has set ``component_``."""
+class SampleAnchor(BaseEstimator):
+    """An anchor that is fitted to a weighted sample; a subclass gives :meth:`learn`."""
 
-    component_: Any
+    def fit(
+        self,
+        X: Array,
+        sample_weight: Array | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> Self:
+        """Fit to the rows of X, with weights, and with what is known besides, where it matters."""
+        self.learn(Sample.of(X, sample_weight), surroundings)
+        return self
+
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Set the attributes that end in "_"."""
+        raise NotImplementedError
+
+
+class ComponentAnchor(BaseEstimator):
+    """What every anchor has whose fit sets ``components_``."""
+
+    components_: Sequence[Any]
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
-        return np.asarray(self.component_.log_density(X))
+        return mixture_log_density(self.components_, X)
 
     @property
     def bias_(self) -> float:
         """Bias of the log-density, a constant; see :func:`noise_correction`."""
-        return float(self.component_.bias)
+        return float(sum(part.share * part.bias for part in self.components_))
+
+
+class OneComponent(ComponentAnchor):
+    """What every anchor of one piece has once its fit has set ``component_``."""
+
+    component_: Any
 
     @property
-    def components_(self) -> list[Any]:
+    def components_(self) -> list[Any]:  # type: ignore[override]
         """The fit as a mixture of one component."""
         return [self.component_]

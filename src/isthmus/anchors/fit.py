@@ -1,12 +1,76 @@
-"""How one anchor is fitted."""
+"""From what a user passes as ``anchor`` to fitted anchors of p, of q and of what mixes them."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..data.sample import Sample
-from ..maps.surroundings import Surroundings
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from ..data.moments import column_moments
+from ..data.sample import Sample, TwoSamples
+from ..data.validation import check_option
+from ..maps.coordinates import Coordinates, Surroundings
+from ..typing import Anchor, Array, MixingAuxiliary
+from .elliptical import Component, OneComponent
+from .gaussian import GaussianAnchor, shrunk_roots
+from .mixture import MixtureAnchor
+
+
+class Pooled(BaseEstimator):
+    """What p and q share, fitted to both samples together.
+
+    The critic then has the rest of the difference to learn. Where p and q are alike,
+    or rows are few for the number of columns, nothing is to be learned or little,
+    and the noise of two separate fits is spared.
+
+    Parameters
+    ----------
+    anchor : str or anchor
+        What to fit.
+    places : {"one", "two"}
+        "one": the same anchor for p and for q. "two": the same shape around the mean of
+        each sample, as in linear discriminant analysis; the anchor must be of
+        one component, such as "gaussian" or "student-t".
+    """
+
+    def __init__(self, anchor: Any = "gaussian", places: str = "one") -> None:
+        self.anchor = anchor
+        self.places = places
+
+
+class Moved(OneComponent):
+    """A fitted anchor of one component, moved to another place."""
+
+    def __init__(self, anchor: Any, by: Array) -> None:
+        self.anchor, self.by = anchor, by
+        self.component_ = replace(anchor.component_, mean=anchor.component_.mean + by)
+
+
+def resolve_anchor(spec: Any) -> Anchor:
+    """Turn a name or an anchor into an unfitted anchor; the caller's object is copied."""
+    from . import BY_NAME
+
+    if isinstance(spec, str):
+        check_option(spec, "anchor", [*BY_NAME, None])
+        named: Anchor = BY_NAME[spec]()
+        return named
+    for name in ("fit", "score_samples"):
+        if not callable(getattr(spec, name, None)):
+            raise ValueError(
+                f"anchor must be one of {', '.join(map(repr, BY_NAME))}, None, or have fit(X) and "
+                f"score_samples(X); received a {type(spec).__name__} without {name}."
+            )
+    copy: Anchor = clone(spec, safe=False)
+    return copy
+
+
+def anchor_pair(spec: Any) -> tuple[Any, Any]:
+    """Specifications for p and for q: one for both, or a pair."""
+    return tuple(spec) if isinstance(spec, (list, tuple)) else (spec, spec)
 
 
 def fit_anchor(anchor: Any, sample: Sample, surroundings: Surroundings | None = None) -> Any:
@@ -19,3 +83,82 @@ def fit_anchor(anchor: Any, sample: Sample, surroundings: Surroundings | None = 
         sample.rows,
         **{name: value for name, value in given.items() if value is not None and name in known},
     )
+
+
+def fit_anchors(spec: Any, samples: TwoSamples, where: Coordinates) -> list[Any]:
+    """Fitted anchors of p and of q, given in coordinates; what they share where it is pooled.
+
+    ``spec`` is an anchor, a name, a pair of these, :class:`Pooled`, or None for no anchors.
+    """
+    if spec is None:
+        return []
+    if isinstance(spec, Pooled):
+        return _fit_pooled(spec, samples, where)
+    p, q = samples
+    return [
+        fit_anchor(resolve_anchor(one), own, where.surroundings(other.rows))
+        for one, own, other in zip(anchor_pair(spec), (p, q), (q, p), strict=True)
+    ]
+
+
+def _fit_pooled(spec: Pooled, samples: TwoSamples, where: Coordinates) -> list[Any]:
+    apart = spec.places == "two"
+    places = [column_moments(sample)[0] if apart else np.zeros(1) for sample in samples]
+    rows = np.concatenate(
+        [sample.rows - place for sample, place in zip(samples, places, strict=True)]
+    )
+    if len(samples.p) == len(samples.q) and not samples.weighted:
+        both = Sample.of(rows)
+    else:
+        # Each sample counts for half, whatever its size.
+        both = Sample(rows, 0.5 * len(rows) * np.concatenate([one.share for one in samples]))
+    shared = fit_anchor(resolve_anchor(spec.anchor), both, where.surroundings(rows))
+    return [Moved(shared, place) for place in places] if apart else [shared, shared]
+
+
+def mixed_anchor(auxiliary: Any, where: Coordinates, anchors: Sequence[Any]) -> Any:
+    """Anchor of an auxiliary that mixes rows of p and q, without a fit to its draws.
+
+    A mixture of normals where several positions between p and q make one class. None
+    where the auxiliary's law does not follow from two normals: other anchors, mapped
+    columns, dependent columns, or another kind of auxiliary.
+    """
+    affine = where.affine
+    normal = all(has_influence(one) for one in anchors[:2]) and where.maps is None
+    if not (normal and affine.is_square and isinstance(auxiliary, MixingAuxiliary)):
+        return None
+    given: list[Array] = []
+    for component in (anchors[0].component_, anchors[1].component_):
+        root = component.cholesky.T @ affine.backward
+        given += [affine.inverse(component.mean[None])[0], root.T @ root]
+    laws = auxiliary.laws(*given)
+    components = []
+    for mean, covariance in laws:
+        root, whitening, _ = shrunk_roots(
+            affine.forward.T @ covariance @ affine.forward, np.inf, 10 * len(mean)
+        )
+        components.append(Component(1.0 / len(laws), affine(mean[None])[0], root, whitening))
+    if not components:
+        return None
+    if len(components) > 1:
+        mixture = MixtureAnchor(len(components))
+        mixture.components_ = components
+        return mixture
+    out = GaussianAnchor()
+    out.component_ = components[0]
+    return out
+
+
+def bias_of(anchor: Any) -> float:
+    """Bias of an anchor's log-density; zero for another's that does not know it."""
+    return float(getattr(anchor, "bias_", 0.0))
+
+
+def has_components(anchor: Any) -> bool:
+    """Whether an auxiliary can be placed on a fitted anchor."""
+    return hasattr(anchor, "components_")
+
+
+def has_influence(anchor: Any) -> bool:
+    """Whether an anchor is a normal by moments: what every row did to it has a formula."""
+    return bool(getattr(anchor, "influence", False))

@@ -6,15 +6,16 @@ import numpy as np
 
 from ..data.moments import clipped, moments
 from ..data.sample import Sample
+from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, OneComponent, can_correct
+from .elliptical import Component, OneComponent, SampleAnchor, can_correct
 
 # Anchors are fitted in coordinates in which the pooled sample has unit variance.
 _FLOOR = 1e-24
 _FEW_ROWS_FLOOR = 1e-2
 
 
-class GaussianAnchor(OneComponent):
+class GaussianAnchor(SampleAnchor, OneComponent):
     """A normal distribution fitted by moments, with the noise of the fit taken out.
 
     The log-density is unbiased at every point as long as there are twice as many
@@ -51,22 +52,21 @@ class GaussianAnchor(OneComponent):
     def __init__(self, covariance: str = "full") -> None:
         self.covariance = covariance
 
-    def fit(self, X: Array, sample_weight: Array | None = None) -> GaussianAnchor:
-        """Fit location and covariance to the rows of X."""
-        sample = clipped(Sample.of(X, sample_weight))
-        X, size, d = sample.rows, sample.size, X.shape[1]
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit location and covariance."""
+        sample = clipped(sample)
+        size, d = sample.size, sample.rows.shape[1]
         mean, covariance = moments(sample)
         diagonal = self.covariance == "diagonal"
         corrected = not diagonal and can_correct(size, d)
         root, whitening, self.shrinkage_ = shrunk_roots(
             covariance,
             np.inf if corrected else size,
-            len(np.unique(X, axis=0)) if len(X) <= 10 * d else len(X),
+            distinct_rows(sample.rows),
             diagonal=diagonal,
         )
         rows = float(size) if corrected else np.inf
         self.component_ = Component(1.0, mean, root, whitening, rows=rows)
-        return self
 
 
 def shrunk_roots(
@@ -74,21 +74,9 @@ def shrunk_roots(
 ) -> tuple[Array, Array, float]:
     """Root and inverse root of a covariance whose correlations are shrunk.
 
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-    size : float
-        Number of rows that it was estimated from.
-    distinct : int
-        Number of different rows among them.
-    diagonal : bool
-        Leave the correlations out altogether.
-
-    Returns
-    -------
-    cholesky, whitening, shrinkage
-        Lower factor, its inverse transposed, and the share taken off the
-        correlations.
+    It was estimated from ``size`` rows, ``distinct`` of which are different; a diagonal one has no
+    correlations. Returns the lower factor, its inverse transposed, and the share taken off the
+    correlations.
     """
     d = len(covariance)
     # With no more rows than columns some directions have no variance by accident, not
@@ -106,6 +94,11 @@ def shrunk_roots(
     np.fill_diagonal(correlation, 1.0)
     root = _steady_cholesky(correlation)
     return root * scale[:, None], np.linalg.inv(root).T / scale[:, None], shrinkage
+
+
+def distinct_rows(X: Array) -> int:
+    """Number of different rows, which matters where there are few."""
+    return len(np.unique(X, axis=0)) if len(X) <= 10 * X.shape[1] else len(X)
 
 
 def _steady_cholesky(correlation: Array) -> Array:

@@ -6,20 +6,19 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ..data.moments import clipped
 from ..data.sample import Sample
 from ..data.validation import check_number, check_option
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, can_correct, mixture_log_density
+from .elliptical import Component, ComponentAnchor, SampleAnchor, can_correct
 from .gaussian import shrunk_roots
 
 _ROWS = 20_000
 
 
-class MixtureAnchor(BaseEstimator):
+class MixtureAnchor(SampleAnchor, ComponentAnchor):
     """A mixture of normals, by scikit-learn's EM.
 
     EM is started from k-means in the columns of the data and from a cut across
@@ -46,18 +45,11 @@ class MixtureAnchor(BaseEstimator):
         self.n_components = n_components
         self.covariance = covariance
 
-    def fit(
-        self,
-        X: Array,
-        sample_weight: Array | None = None,
-        surroundings: Surroundings | None = None,
-    ) -> MixtureAnchor:
-        """Fit the mixture to the rows of X."""
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit the mixture."""
         check_number(self.n_components, "n_components", low=1, integer=True)
         check_option(self.covariance, "covariance", ["full", "shared", "line"])
-        sample = Sample.of(X, sample_weight)
-        size = float(sample.size)
-        X = _evenly(clipped(sample))
+        size, X = float(sample.size), _evenly(clipped(sample))
         # Into the columns of the data, in units of this class.
         forward = np.eye(X.shape[1])
         if surroundings is not None and surroundings.columns is not None:
@@ -68,10 +60,9 @@ class MixtureAnchor(BaseEstimator):
         U = (X - origin) @ forward
         k = min(self.n_components, max(len(X) // (2 * X.shape[1] + 2), 1))
         towards = None if surroundings is None else (surroundings.other - origin) @ forward
-        shares, means, covariances = (self._line if self.covariance == "line" else self._em)(
-            U, k, _flattest(U, towards)
-        )
-        self.components_ = []
+        fit = self._line if self.covariance == "line" else self._em
+        shares, means, covariances = fit(U, k, _flattest(U, towards))
+        self.components_: list[Component] = []
         for share, mean, covariance in zip(shares, means, covariances, strict=True):
             rows = size * float(share) if self.covariance == "full" else size
             root, whitening, _ = shrunk_roots(back.T @ covariance @ back, np.inf, len(X))
@@ -79,16 +70,6 @@ class MixtureAnchor(BaseEstimator):
             self.components_.append(
                 Component(float(share), origin + mean @ back, root, whitening, rows=rows)
             )
-        return self
-
-    @property
-    def bias_(self) -> float:
-        """Bias of the log-density: that of the components, by their shares."""
-        return sum(part.share * part.bias for part in self.components_)
-
-    def score_samples(self, X: Array) -> Array:
-        """Log-density of every row, shape (n,)."""
-        return mixture_log_density(self.components_, X)
 
     def _em(self, U: Array, k: int, direction: Array) -> tuple[Array, Array, Any]:
         """Shares, means and covariances of the best of two starts."""

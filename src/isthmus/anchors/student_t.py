@@ -9,15 +9,22 @@ from scipy.optimize import minimize_scalar
 
 from ..data.moments import clipped, moments
 from ..data.sample import Sample
+from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, OneComponent, can_correct, elliptical_log_density
-from .gaussian import shrunk_roots
+from .elliptical import (
+    Component,
+    OneComponent,
+    SampleAnchor,
+    can_correct,
+    elliptical_log_density,
+)
+from .gaussian import distinct_rows, shrunk_roots
 
 _MAX_STEPS = 200
 _LOG_DF = (float(np.log(0.3)), float(np.log(500.0)))
 
 
-class StudentTAnchor(OneComponent):
+class StudentTAnchor(SampleAnchor, OneComponent):
     """A multivariate Student-t fitted by maximum likelihood.
 
     Location and scale matrix follow the EM algorithm in its parameter-expanded
@@ -40,13 +47,11 @@ class StudentTAnchor(OneComponent):
     True
     """
 
-    def fit(self, X: Array, sample_weight: Array | None = None) -> StudentTAnchor:
-        """Fit location, scale matrix and degrees of freedom to the rows of X."""
-        n, d = X.shape
-        sample = Sample.of(X, sample_weight)
-        size, share = sample.size, sample.share
-        corrected = can_correct(size, d)
-        distinct = len(np.unique(X, axis=0)) if n <= 10 * d else n
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit location, scale matrix and degrees of freedom."""
+        X, size, share = sample.rows, sample.size, sample.share
+        d = X.shape[1]
+        corrected, distinct = can_correct(size, d), distinct_rows(X)
         mean, covariance = moments(clipped(sample))
         last = -np.inf
         for _ in range(_MAX_STEPS):
@@ -66,7 +71,6 @@ class StudentTAnchor(OneComponent):
             covariance = (D * weight[:, None]).T @ D
         self.df_ = found.df
         self.component_ = replace(found, rows=float(size) if corrected else np.inf)
-        return self
 
 
 def _best_df(square: Array, d: int, share: Array) -> tuple[float, float]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, logsumexp
-from sklearn.base import BaseEstimator
 
 from ..data.sample import Sample
 from ..data.validation import check_option
+from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component
+from .elliptical import Component, SampleAnchor
 from .gaussian import GaussianAnchor
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(200)
 _NEAREST = 10
 
 
-class TruncatedAnchor(BaseEstimator):
+class TruncatedAnchor(SampleAnchor):
     """A normal density cut off at one or both ends of the sample, in one dimension.
 
     The logarithm is a quadratic function between the edges, fitted by maximum
@@ -43,12 +43,10 @@ class TruncatedAnchor(BaseEstimator):
     def __init__(self, edges: str = "both") -> None:
         self.edges = edges
 
-    def fit(self, X: Array, sample_weight: Array | None = None) -> TruncatedAnchor:
-        """Fit edges and quadratic to the rows of X, shape (n, 1)."""
+    def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
+        """Fit edges and quadratic to the rows, shape (n, 1)."""
         check_option(self.edges, "edges", ["below", "above", "both"])
-        sample = Sample.of(X, sample_weight)
-        size, share = sample.size, sample.share
-        x = X[:, 0]
+        x, size, share = sample.rows[:, 0], sample.size, sample.share
         self.centre_ = float(share @ x)
         self.scale_ = float(np.sqrt(share @ (x - self.centre_) ** 2)) or 1.0
         u = (x - self.centre_) / self.scale_
@@ -74,8 +72,8 @@ class TruncatedAnchor(BaseEstimator):
             height = np.exp(self._quadratic(np.where(np.isinf(ends), 0.0, ends)))
         # How far beyond the last row of a sample of this size the next may lie.
         self.layer_ = 1.0 / (size * np.maximum(height * self.scale_, 1.0 / size))
-        self.component_: Component = GaussianAnchor().fit(X, sample_weight).component_
-        return self
+        normal = GaussianAnchor().fit(sample.rows, sample.weight)
+        self.component_: Component = normal.component_
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""

@@ -6,26 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from ..anchors import (
-    Component,
-    fit_anchors,
-    mixture_log_density,
-)
+from ..anchors import Component, fit_anchors, mixture_log_density
 from ..anchors.elliptical import elliptical_log_density
 from ..data.moments import clipped
 from ..data.sample import Sample, TwoSamples
 from ..data.validation import check_number
 from ..maps.coordinates import Coordinates, fit_coordinates
 from ..typing import Array
+from .base import FittedAuxiliary
 from .discrete import ValueTable, few_values
 
 _DF_GRID = np.array([3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0])
 _LEAST_DF, _MOST_DF = 1.0, 50.0
 
 
-class Bridge(BaseEstimator):
+class Bridge(FittedAuxiliary):
     """A heavy-tailed mixture fitted to both samples, whose density is known.
 
     Student-t components lie on p and on q, with heavier tails than the samples
@@ -63,19 +59,18 @@ class Bridge(BaseEstimator):
         self.anchor = anchor
         self.maps = maps
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Bridge:
+    def learn(self, samples: TwoSamples) -> None:
         """Fit the components to the samples."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
-        samples = TwoSamples.of(p, q, weight_p, weight_q)
         discrete = few_values(samples)
         if discrete.any():
             self.table_ = ValueTable(samples.map(lambda x: x[:, discrete]))
         if not discrete.all():
-            self._fit_components(samples.map(lambda x: x[:, ~discrete]))
+            others = samples.map(lambda x: x[:, ~discrete])
+            where = fit_coordinates(others, maps=self.maps, warn=False)
+            inside = others.map(where)
+            self.place(where, fit_anchors(self.anchor or "gaussian", inside, where), inside)
         self.discrete_ = discrete
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, every component with its exact share."""
@@ -95,22 +90,8 @@ class Bridge(BaseEstimator):
             out += self._components_log_density(x[:, ~self.discrete_])
         return out
 
-    def _fit_components(self, samples: TwoSamples) -> None:
-        where = fit_coordinates(samples, maps=self.maps, warn=False)
-        inside = samples.map(where)
-        self.place(where, fit_anchors(self.anchor or "gaussian", inside, where), inside)
-
     def place(self, where: Coordinates, anchors: Sequence[Any], samples: TwoSamples) -> Bridge:
-        """Put the components on fitted anchors of p and q.
-
-        Parameters
-        ----------
-        where : Coordinates
-            Those that the anchors live in.
-        anchors : pair of fitted anchors with ``components_``
-        samples : TwoSamples
-            p and q in these coordinates.
-        """
+        """Put the components on fitted anchors of p and q, which live in these coordinates."""
         check_number(self.wide, "wide", low=0, high=1, open_low=True, open_high=True)
         self.where_ = where
         d = samples.n_columns

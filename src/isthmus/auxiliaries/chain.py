@@ -4,21 +4,20 @@ The classes should form a chain from p to q in which neighbours overlap but are
 not alike. How well two classes can be told apart is measured on rows held out, by
 the quadratic rule that two fitted normals give.
 
-1. *Kind.* One auxiliary of each kind, overlapping, linear and dimension-wise
-   mixing, is tried. The fitted overlapping one is taken if it joins p and q, as
-   its density is known and nothing about it has to be learned; if not, the one
-   whose worse side is told apart least.
+1. *Kind.* The fitted overlapping auxiliary is taken if it joins p and q, as its density is known
+   and nothing about it has to be learned; if not, whichever kind, overlapping, linear or
+   dimension-wise mixing, is told apart least on its worse side.
 2. *Insert.* Where two neighbours are still told apart in more than 95 % of the
-   rows, whichever kind of mixing lies best between p and q there is put in.
-   A class that can hardly be told from a neighbour, or brings them no closer, is
-   dropped, and the chain ends.
+   rows, whichever kind of mixing lies best between p and q there is put in. A class that can
+   hardly be told from a neighbour, or brings them no closer, is dropped, and the chain ends.
 
-What is inserted stays only if it raises the held-out likelihood of p, q and the
-first auxiliary; :mod:`isthmus.selection` sees to that.
+What is inserted stays only if it raises the held-out likelihood; :mod:`isthmus.selection` sees
+to that.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,15 +38,7 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Link:
-    """An auxiliary of the chain and why it is there.
-
-    Attributes
-    ----------
-    auxiliary : auxiliary
-        Unfitted.
-    reason : str
-        One sentence.
-    """
+    """An unfitted auxiliary of the chain, and in one sentence why it is there."""
 
     auxiliary: Any
     reason: str
@@ -56,14 +47,7 @@ class Link:
 def separability(a: Array, b: Array) -> float:
     """Share of held-out rows of two classes that fitted normals put into the right one.
 
-    Parameters
-    ----------
-    a, b : ndarray of shape (n, d)
-
-    Returns
-    -------
-    float
-        One half for classes that are alike, one for classes that do not overlap.
+    One half for classes that are alike, one for classes that do not overlap.
 
     Examples
     --------
@@ -72,55 +56,40 @@ def separability(a: Array, b: Array) -> float:
     >>> 0.45 < separability(a, b) < 0.55, separability(a, b + 9) > 0.99
     (True, True)
     """
-    fits = [GaussianAnchor().fit(rows[::2]) for rows in (a, b)]
+    own, other = (GaussianAnchor().fit(rows[::2]) for rows in (a, b))
     right = [
-        np.mean(sign * (fits[0].score_samples(rows[1::2]) - fits[1].score_samples(rows[1::2])) > 0)
-        for rows, sign in ((a, 1.0), (b, -1.0))
+        np.mean(sign * (own.score_samples(rows) - other.score_samples(rows)) > 0)
+        for rows, sign in ((a[1::2], 1.0), (b[1::2], -1.0))
     ]
     return float(np.mean(right))
 
 
 def build_chain(p: Array, q: Array, rng: np.random.Generator) -> list[Link]:
-    """Build the chain of auxiliaries between two samples.
-
-    Parameters
-    ----------
-    p, q : ndarray of shape (n, d)
-        Rows of the two samples, in no particular order.
-    rng : Generator
-
-    Returns
-    -------
-    list of Link
-        In the order from p to q.
-    """
+    """Build the chain of auxiliaries from p to q, whose rows are in no particular order."""
     p, q = p[:_ROWS], q[:_ROWS]
     where = canonical_map(TwoSamples.of(p, q), warn=False)
 
     def drawn(auxiliary: Any) -> Array:
-        rows = clone(auxiliary, safe=False).fit(p, q).sample(_ROWS, rng)
-        return where(np.asarray(rows))
+        return where(clone(auxiliary, safe=False).fit(p, q).sample(_ROWS, rng))
 
-    ends = {"p": where(p), "q": where(q)}
+    begin, end = where(p), where(q)
     kinds: dict[str, Any] = {"overlapping": Bridge(), "linear mixing": LinearMixing([0.5])}
     if p.shape[1] > 1:
         kinds["dimension-wise mixing"] = DimensionWiseMixing(2)
     worst = {
-        name: max(separability(ends["p"], rows), separability(rows, ends["q"]))
+        name: max(separability(begin, rows), separability(rows, end))
         for name, rows in ((name, drawn(one)) for name, one in kinds.items())
     }
-    best = (
-        "overlapping"
-        if worst["overlapping"] <= APART
-        else min(worst, key=lambda name: (worst[name], name == "overlapping"))
-    )
+    best = "overlapping"
+    if worst[best] > APART:
+        best = min(worst, key=lambda name: (worst[name], name == "overlapping"))
     told = ", ".join(f"{name} {accuracy:.0%}" for name, accuracy in worst.items())
     first = kinds[best]
     why = "Joins p and q" if worst[best] <= APART else "Least far from p and q"
     chain = [Link(first, f"{why} (worse side told apart: {told}).")]
-    rows, places = [ends["p"], drawn(first), ends["q"]], [0.0, 0.5, 1.0]
+    rows, places = [begin, drawn(first), end], [0.0, 0.5, 1.0]
     while len(chain) < _MOST:
-        apart = [separability(rows[i], rows[i + 1]) for i in range(len(rows) - 1)]
+        apart = [separability(a, b) for a, b in itertools.pairwise(rows)]
         gap = int(np.argmax(apart))
         if apart[gap] <= APART:
             break

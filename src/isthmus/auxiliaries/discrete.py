@@ -1,16 +1,25 @@
-"""Columns of few values, which have no density: categories and counts."""
+"""Draws in proportion to weights, and columns of few values, which have no density."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..data.sample import TwoSamples
-from ..typing import Array
-from .draws import draw_rows
+from ..typing import Array, BoolArray, IntArray
 
 _FEW_VALUES = 50
 _REPEATS = 10
 _ATOM = 0.05
+
+
+def draw_rows(weight: Array, n: int, rng: np.random.Generator) -> IntArray:
+    """Draw n row numbers with replacement, in proportion to the weights.
+
+    A row of weight two is drawn as two equal rows next to each other would be.
+    """
+    cumulative = np.cumsum(weight)
+    found = np.searchsorted(cumulative, rng.random(n) * cumulative[-1], side="right")
+    return np.asarray(np.minimum(found, len(weight) - 1), dtype=np.intp)
 
 
 class ValueTable:
@@ -25,19 +34,17 @@ class ValueTable:
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
-        return self.values[draw_rows(len(self.values), self.share, n, rng)]
+        return self.values[draw_rows(self.share, n, rng)]
 
     def log_probability(self, x: Array) -> Array:
         """Log-probability of every row: -inf for one that neither sample has."""
-        known = {
-            tuple(row): np.log(share) for row, share in zip(self.values, self.share, strict=True)
-        }
+        known = dict(zip(map(tuple, self.values), np.log(self.share), strict=True))
         rows, place = np.unique(x, axis=0, return_inverse=True)
         found = np.array([known.get(tuple(row), -np.inf) for row in rows])
         return found[place.ravel()]
 
 
-def few_values(samples: TwoSamples) -> np.ndarray:
+def few_values(samples: TwoSamples) -> BoolArray:
     """Columns that repeat a small number of values, and together few rows of them."""
     rows = np.concatenate([sample.rows for sample in samples])
     size = sum(sample.size for sample in samples)

@@ -7,26 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..data.sample import TwoSamples
 from ..data.validation import as_rows, check_number, check_option
-from ..typing import Array
-from .draws import draw_rows
+from ..typing import Array, IntArray
+from .base import FittedAuxiliary
+from .discrete import draw_rows
 
 
-class _Mixing(BaseEstimator):
+class _Mixing(FittedAuxiliary):
     """Holds the two samples; a row of each, paired at random, makes a new row."""
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> _Mixing:
+    def learn(self, samples: TwoSamples) -> None:
         """Keep the samples to draw from."""
-        self.p_, self.q_ = p, q
-        self.weight_p_, self.weight_q_ = weight_p, weight_q
-        return self
+        self.samples_ = samples
 
     def _pairs(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        i = draw_rows(len(self.p_), self.weight_p_, n, rng)
-        j = draw_rows(len(self.q_), self.weight_q_, n, rng)
-        return self.p_[i], self.q_[j]
+        p, q = (sample.rows[draw_rows(sample.weight, n, rng)] for sample in self.samples_)
+        return p, q
 
 
 class LinearMixing(_Mixing):
@@ -75,19 +72,21 @@ class LinearMixing(_Mixing):
         alphas = self._check()
         x_p, x_q = self._pairs(n, rng)
         alpha = alphas[rng.integers(len(alphas), size=n)][:, None]
-        keep = 1.0 - alpha if self.form == "linear" else np.sqrt(1.0 - alpha**2)
-        return np.asarray(keep * x_p + alpha * x_q)
+        return np.asarray(self._keep(alpha) * x_p + alpha * x_q)
 
-    def moments(
+    def laws(
         self, mean_p: Array, cov_p: Array, mean_q: Array, cov_q: Array
-    ) -> tuple[Array, Array] | None:
-        """Mean and covariance of the class, from those of p and q; None for several classes."""
+    ) -> list[tuple[Array, Array]]:
+        """Mean and covariance at every alpha, from those of p and q."""
         alphas = self._check()
-        if len(alphas) > 1:
-            return None
-        alpha = float(alphas[0])
-        keep = 1.0 - alpha if self.form == "linear" else float(np.sqrt(1.0 - alpha**2))
-        return keep * mean_p + alpha * mean_q, keep**2 * cov_p + alpha**2 * cov_q
+        return [
+            (keep * mean_p + alpha * mean_q, keep**2 * cov_p + alpha**2 * cov_q)
+            for alpha, keep in zip(alphas, self._keep(alphas), strict=True)
+        ]
+
+    def _keep(self, alpha: Array) -> Array:
+        """How much of the row of p remains."""
+        return 1.0 - alpha if self.form == "linear" else np.sqrt(1.0 - alpha**2)
 
     def _check(self) -> Array:
         check_option(self.form, "form", ["linear", "sqrt"])
@@ -137,14 +136,11 @@ class DimensionWiseMixing(_Mixing):
         self.merged = merged
         self.counts = counts
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> DimensionWiseMixing:
+    def learn(self, samples: TwoSamples) -> None:
         """Keep the samples to draw from, and cut the columns into blocks."""
-        d = p.shape[1]
+        d = samples.n_columns
         self.blocks_ = np.array_split(np.arange(d), self._n_blocks(d))
-        super().fit(p, q, weight_p, weight_q)
-        return self
+        self.samples_ = samples
 
     def split(self, n_columns: int) -> list[DimensionWiseMixing]:
         """One auxiliary for each class that this one stands for."""
@@ -164,28 +160,27 @@ class DimensionWiseMixing(_Mixing):
             x[np.ix_(from_q, columns)] = x_q[np.ix_(from_q, columns)]
         return x
 
-    def moments(
+    def laws(
         self, mean_p: Array, cov_p: Array, mean_q: Array, cov_q: Array
-    ) -> tuple[Array, Array] | None:
-        """Mean and covariance of the class, from those of p and q; None for several classes."""
+    ) -> list[tuple[Array, Array]]:
+        """Mean and covariance, from those of p and q; none where blocks vary from row to row."""
         counts = self._counts(len(self.blocks_))
         if len(counts) > 1 or (isinstance(self.order, str) and self.order == "random"):
-            return None
+            return []
         chosen = np.flatnonzero(self._rank(1, np.random.default_rng(0))[0] < counts[0])
         from_q = np.isin(np.arange(len(mean_p)), np.concatenate([self.blocks_[b] for b in chosen]))
         # Columns of p and of q come from different rows: nothing is shared between them.
         covariance = np.where(np.outer(from_q, from_q), cov_q, 0.0)
         covariance += np.where(np.outer(~from_q, ~from_q), cov_p, 0.0)
-        return np.where(from_q, mean_q, mean_p), covariance
+        return [(np.where(from_q, mean_q, mean_p), covariance)]
 
-    def _rank(self, n: int, rng: np.random.Generator) -> np.ndarray:
+    def _rank(self, n: int, rng: np.random.Generator) -> IntArray:
         """Place of every block in the order of mixing, shape (n, blocks)."""
         size = len(self.blocks_)
         if isinstance(self.order, str):
             check_option(self.order, "order", ["fixed", "random"])
-            if self.order == "random":
-                return rng.permuted(np.tile(np.arange(size), (n, 1)), axis=1)
-            return np.tile(np.arange(size), (n, 1))
+            rank = np.tile(np.arange(size), (n, 1))
+            return rng.permuted(rank, axis=1) if self.order == "random" else rank
         if sorted(self.order) != list(range(size)):
             raise ValueError(
                 f"order must be 'fixed', 'random' or a permutation of the {size} blocks; received "

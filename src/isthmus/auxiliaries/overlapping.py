@@ -6,70 +6,55 @@ learned, and samples of them cost nothing.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
-from sklearn.base import BaseEstimator
 
 from ..anchors.elliptical import elliptical_draw, elliptical_log_density
 from ..data.sample import TwoSamples
 from ..data.validation import check_number
 from ..maps.affine import AffineMap, canonical_map, column_map
-from ..typing import Array
+from ..typing import Array, BoolArray
+from .base import FittedAuxiliary
 
 Parameter = float | Array | None
 
 
-class _Elliptical(BaseEstimator, ABC):
-    """Location, scale and a radial law; by default both follow the pooled sample.
+class _Elliptical(FittedAuxiliary):
+    """A Student-t or normal; by default location and scale follow the pooled sample.
 
     ``map_`` takes x to coordinates in which the distribution is standard.
     """
 
+    df: float
     loc: Parameter
     scale: Parameter
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Any:
+    def learn(self, samples: TwoSamples) -> None:
         """Place the distribution so that it covers both samples."""
-        self._check()
-        pooled = None
+        check_number(self.df, "df", low=0, open_low=True)
+        d = samples.n_columns
         if self.loc is None or self.scale is None:
-            pooled = canonical_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
-        d = p.shape[1]
-        if pooled is not None:
+            pooled = canonical_map(samples, warn=False)
             loc, forward, backward = pooled.centre, pooled.forward, pooled.backward
         if self.loc is not None:
             loc = _vector(self.loc, d, "loc")
         if self.scale is not None:
-            backward = _scale_root(self.scale, d)
+            backward = scale_root(self.scale, d, "scale")
             forward = np.asarray(np.linalg.inv(backward), dtype=np.float64)
         self.map_ = AffineMap(loc, forward, backward)
         self.log_volume_ = self.map_.log_det
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
-        return self.map_.inverse(self._draw(n, self.map_.forward.shape[1], rng))
+        return self.map_.inverse(elliptical_draw(n, self.map_.forward.shape[1], self.df, rng))
 
     def log_density(self, x: Array) -> Array:
         """Log-density at the rows of x, shape (n,)."""
         Z = self.map_(x)
-        return self._log_radial(np.einsum("ij,ij->i", Z, Z), Z.shape[1]) + self.log_volume_
-
-    def _check(self) -> None:
-        pass
-
-    @abstractmethod
-    def _draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """Draw rows of the standard law."""
-
-    @abstractmethod
-    def _log_radial(self, square: Array, d: int) -> Array:
-        """Log-density of the standard law at a squared radius."""
+        square = np.einsum("ij,ij->i", Z, Z)
+        return elliptical_log_density(square, Z.shape[1], self.df) + self.log_volume_
 
 
 class Normal(_Elliptical):
@@ -84,15 +69,11 @@ class Normal(_Elliptical):
         default the covariance of the pooled sample.
     """
 
+    df = np.inf
+
     def __init__(self, loc: Parameter = None, scale: Parameter = None) -> None:
         self.loc = loc
         self.scale = scale
-
-    def _draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        return elliptical_draw(n, d, np.inf, rng)
-
-    def _log_radial(self, square: Array, d: int) -> Array:
-        return elliptical_log_density(square, d, np.inf)
 
 
 class StudentT(_Elliptical):
@@ -102,11 +83,8 @@ class StudentT(_Elliptical):
     ----------
     df : float
         Degrees of freedom.
-    loc : float or array of shape (d,), optional
-        Centre; by default halfway between the two samples.
-    scale : float, array of shape (d,) or (d, d), optional
-        Scale, one for each column, or scale matrix (as a covariance); by default
-        the covariance of the pooled sample.
+    loc, scale : optional
+        Centre, and scale of every column or scale matrix, given as in :class:`Normal`.
     """
 
     def __init__(self, df: float = 5.0, loc: Parameter = None, scale: Parameter = None) -> None:
@@ -114,26 +92,14 @@ class StudentT(_Elliptical):
         self.loc = loc
         self.scale = scale
 
-    def _check(self) -> None:
-        check_number(self.df, "df", low=0, open_low=True)
-
-    def _draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        return elliptical_draw(n, d, self.df, rng)
-
-    def _log_radial(self, square: Array, d: int) -> Array:
-        return elliptical_log_density(square, d, self.df)
-
 
 class Cauchy(StudentT):
     """Cauchy distribution, the paper's auxiliary in one dimension; multivariate in more.
 
     Parameters
     ----------
-    loc : float or array of shape (d,), optional
-        Centre; by default halfway between the two samples.
-    scale : float, array of shape (d,) or (d, d), optional
-        Scale, one for each column, or scale matrix (as a covariance); by default
-        the covariance of the pooled sample.
+    loc, scale : optional
+        As in :class:`StudentT`.
 
     Examples
     --------
@@ -150,7 +116,7 @@ class Cauchy(StudentT):
         self.scale = scale
 
 
-class Uniform(BaseEstimator):
+class Uniform(FittedAuxiliary):
     """Uniform distribution on a box: for samples of bounded support.
 
     Parameters
@@ -163,12 +129,9 @@ class Uniform(BaseEstimator):
         self.low = low
         self.high = high
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> Uniform:
+    def learn(self, samples: TwoSamples) -> None:
         """Take the box from the samples where it is not given."""
-        self.low_, self.high_ = _box(self.low, self.high, p, q)
-        return self
+        self.low_, self.high_ = _box(self.low, self.high, samples)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
@@ -180,17 +143,16 @@ class Uniform(BaseEstimator):
         return np.where(_inside(x, self.low_, self.high_), -volume, -np.inf)
 
 
-class TruncatedNormal(BaseEstimator):
+class TruncatedNormal(FittedAuxiliary):
     """Normal distribution cut off at a box, independent in each column.
 
     Parameters
     ----------
-    loc : float or array of shape (d,), optional
-        Mean before the cut; by default halfway between the two samples.
-    scale : float or array of shape (d,), optional
-        Standard deviation before the cut; by default that of the pooled sample.
+    loc, scale : float or array of shape (d,), optional
+        Mean and standard deviation before the cut; by default halfway between the two samples,
+        and that of the pooled sample.
     low, high : float or array of shape (d,), optional
-        Bounds; by default those of the pooled sample, a little wider.
+        As in :class:`Uniform`.
     """
 
     def __init__(
@@ -205,14 +167,12 @@ class TruncatedNormal(BaseEstimator):
         self.low = low
         self.high = high
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> TruncatedNormal:
+    def learn(self, samples: TwoSamples) -> None:
         """Take what is not given from the samples."""
-        d = p.shape[1]
-        self.low_, self.high_ = _box(self.low, self.high, p, q)
+        d = samples.n_columns
+        self.low_, self.high_ = _box(self.low, self.high, samples)
         if self.loc is None or self.scale is None:
-            pooled = column_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
+            pooled = column_map(samples, warn=False)
             spread = np.sqrt((pooled.backward**2).sum(axis=0))
         self.loc_ = pooled.centre if self.loc is None else _vector(self.loc, d, "loc")
         self.scale_ = spread if self.scale is None else _vector(self.scale, d, "scale")
@@ -225,7 +185,6 @@ class TruncatedNormal(BaseEstimator):
         self.log_below_ = log_ndtr(self.a_)
         top = log_ndtr(self.b_)
         self.log_mass_ = top + np.log1p(-np.exp(self.log_below_ - top))
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, by the inverse of the distribution function."""
@@ -261,7 +220,7 @@ def _vector(value: Any, d: int, argument: str) -> Array:
     return np.broadcast_to(values, (d,)).copy()
 
 
-def _scale_root(scale: Any, d: int, argument: str = "scale") -> Array:
+def scale_root(scale: Any, d: int, argument: str) -> Array:
     """Matrix A with x = loc + z A for a standard z."""
     values = _numbers(scale, argument)
     if values.ndim == 2:
@@ -271,7 +230,7 @@ def _scale_root(scale: Any, d: int, argument: str = "scale") -> Array:
                 f"{values.tolist()}."
             )
         try:
-            return np.asarray(np.linalg.cholesky(values).T, dtype=np.float64)
+            return np.asarray(np.linalg.cholesky(values).T)
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"{argument} must be positive definite; received {values.tolist()}."
@@ -282,12 +241,12 @@ def _scale_root(scale: Any, d: int, argument: str = "scale") -> Array:
     return np.diag(vector)
 
 
-def _box(low: Parameter, high: Parameter, p: Array, q: Array) -> tuple[Array, Array]:
-    d = p.shape[1]
-    least = np.minimum(p.min(axis=0), q.min(axis=0))
-    most = np.maximum(p.max(axis=0), q.max(axis=0))
+def _box(low: Parameter, high: Parameter, samples: TwoSamples) -> tuple[Array, Array]:
+    d = samples.n_columns
+    least = np.minimum(*(sample.rows.min(axis=0) for sample in samples))
+    most = np.maximum(*(sample.rows.max(axis=0) for sample in samples))
     # The gap beyond the extremes of n uniform draws is about a share 1/n of the range.
-    margin = np.maximum(most - least, 1e-12 * np.abs(most) + 1e-300) / min(len(p), len(q))
+    margin = np.maximum(most - least, 1e-12 * np.abs(most) + 1e-300) / samples.least
     lower = least - margin if low is None else _vector(low, d, "low")
     upper = most + margin if high is None else _vector(high, d, "high")
     if not (lower < upper).all():
@@ -301,5 +260,5 @@ def _box(low: Parameter, high: Parameter, p: Array, q: Array) -> tuple[Array, Ar
     return lower, upper
 
 
-def _inside(x: Array, low: Array, high: Array) -> np.ndarray:
+def _inside(x: Array, low: Array, high: Array) -> BoolArray:
     return np.asarray(((x >= low) & (x <= high)).all(axis=1))

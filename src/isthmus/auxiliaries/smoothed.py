@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator
 
+from ..data.blocks import slices
 from ..data.sample import TwoSamples
 from ..data.validation import check_number
 from ..maps.affine import AffineMap, canonical_map
 from ..typing import Array
-from .overlapping import _scale_root
+from .base import FittedAuxiliary
+from .overlapping import scale_root
 
 _CHUNK = 4096
 
 
-class SmoothedMixture(BaseEstimator):
+class SmoothedMixture(FittedAuxiliary):
     """The paper's mixture: p and q, each convolved with a normal, in equal parts.
 
     Some rows of each sample serve as centres, so that the density is that of a
@@ -34,31 +35,27 @@ class SmoothedMixture(BaseEstimator):
         self.bandwidth = bandwidth
         self.n_centres = n_centres
 
-    def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
-    ) -> SmoothedMixture:
+    def learn(self, samples: TwoSamples) -> None:
         """Choose the centres and the bandwidth."""
         check_number(self.n_centres, "n_centres", low=1, integer=True)
         if self.bandwidth is None:
-            pooled = canonical_map(TwoSamples.of(p, q, weight_p, weight_q), warn=False)
+            pooled = canonical_map(samples, warn=False)
             self.root_, self.inverse_root_ = 0.5 * pooled.backward, 2.0 * pooled.forward
             self.origin_ = pooled.centre
         else:
-            self.root_ = _scale_root(self.bandwidth, p.shape[1], "bandwidth")
+            self.root_ = scale_root(self.bandwidth, samples.n_columns, "bandwidth")
             self.inverse_root_ = np.asarray(np.linalg.inv(self.root_), dtype=np.float64)
-            self.origin_ = p.mean(axis=0)
+            self.origin_ = samples.p.rows.mean(axis=0)
         centres, shares = [], []
-        for rows, weight in ((p, weight_p), (q, weight_q)):
+        for sample in samples:
             # Evenly spaced row numbers represent a sorted file as well as a shuffled one.
-            chosen = np.unique(np.linspace(0, len(rows) - 1, self.n_centres).astype(int))
-            share = np.ones(len(chosen)) if weight is None else weight[chosen]
-            if share.sum() == 0:
-                share = np.ones(len(chosen))
-            centres.append(rows[chosen])
-            shares.append(0.5 * share / share.sum())
+            chosen = np.unique(np.linspace(0, len(sample) - 1, self.n_centres).astype(int))
+            part = sample.take(chosen)
+            weight = part.weight if part.weight.any() else np.ones(len(part))
+            centres.append(part.rows)
+            shares.append(0.5 * weight / weight.sum())
         self.centres_, self.share_ = np.concatenate(centres), np.concatenate(shares)
         self.log_volume_ = AffineMap(self.origin_, self.inverse_root_, self.root_).log_det
-        return self
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows: a centre and a normal deviation from it."""
@@ -72,8 +69,8 @@ class SmoothedMixture(BaseEstimator):
         with np.errstate(divide="ignore"):
             constant = np.log(self.share_) - 0.5 * d * np.log(2 * np.pi) + self.log_volume_
         out = np.empty(len(x))
-        for begin in range(0, len(x), _CHUNK):
-            Z = (x[begin : begin + _CHUNK] - self.origin_) @ self.inverse_root_
+        for rows in slices(len(x), _CHUNK):
+            Z = (x[rows] - self.origin_) @ self.inverse_root_
             square = (Z**2).sum(1)[:, None] - 2 * Z @ C.T + (C**2).sum(1)
-            out[begin : begin + _CHUNK] = logsumexp(constant - 0.5 * np.maximum(square, 0), axis=1)
+            out[rows] = logsumexp(constant - 0.5 * np.maximum(square, 0), axis=1)
         return out

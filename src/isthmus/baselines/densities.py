@@ -15,7 +15,7 @@ from ..anchors.gaussian import shrunk_roots
 from ..data.blocks import slices
 from ..data.moments import moments
 from ..data.sample import Sample
-from ..maps.surroundings import Surroundings
+from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .distinct import Distinct
 from .hold_out import as_sample, collect, hold_out

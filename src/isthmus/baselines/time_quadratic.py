@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..critics.quadratic import Coefficients, Frame, Quadratic
+from ..critics.features import Frame
+from ..critics.quadratic import Coefficients, Quadratic
 from ..data.seeds import Seeds
 from ..typing import Array
 from .distinct import Distinct

@@ -1,15 +1,26 @@
-"""Critics: the functions h_c(x) that the regression learns, one for each class."""
+"""Critics: the functions h_c(x) that the regression learns, one for each class.
+
+A new critic is a file with a subclass of :class:`FeatureCritic`, and its name here.
+"""
+
+from typing import Any
 
 from .bumps import Bumps
-from .diagonal import Diagonal
-from .features import FeatureCritic
+from .features import FeatureCritic, Frame, placed
 from .mlp import MLP, Network
-from .quadratic import Frame, Quadratic
+from .quadratic import Diagonal, Quadratic
 from .radial import Radial
 from .splines import Splines
 from .sum import Sum
 
+BY_NAME: dict[str, Any] = {
+    "quadratic": Quadratic(),
+    "diagonal": Diagonal(),
+    "low-rank": Quadratic(rank=10),
+}
+
 __all__ = [
+    "BY_NAME",
     "MLP",
     "Bumps",
     "Diagonal",
@@ -20,4 +31,5 @@ __all__ = [
     "Radial",
     "Splines",
     "Sum",
+    "placed",
 ]

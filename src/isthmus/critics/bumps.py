@@ -49,21 +49,14 @@ class Bumps(FeatureCritic):
         self.width = width
 
     def place(self, rows: Sequence[Array], rng: np.random.Generator) -> Bumps:
-        """Return a copy with centres drawn from the rows of p and of q.
-
-        Parameters
-        ----------
-        rows : sequence of ndarray
-            Rows of every class in the coordinates of the estimator, p and q first.
-        rng : numpy.random.Generator
-        """
+        """Return a copy with centres drawn from the rows of p and of q, the first of ``rows``."""
         check_number(self.n_centres, "n_centres", low=4, integer=True)
         check_number(self.width, "width", low=0, open_low=True, open_high=True)
         placed = copy(self)
-        share = [self.n_centres - self.n_centres // 2, self.n_centres // 2]
+        counts = [self.n_centres - self.n_centres // 2, self.n_centres // 2]
         placed.rows_ = [
             part[rng.choice(len(part), min(count, len(part)), replace=False)]
-            for part, count in zip(rows[:2], share, strict=True)
+            for part, count in zip(rows[:2], counts, strict=True)
         ]
         return placed
 
@@ -71,8 +64,8 @@ class Bumps(FeatureCritic):
         """Find the width and the standardisation of the bumps."""
         if not hasattr(self, "rows_"):
             raise ValueError("Bumps must be placed before it is bound: use place(rows, rng).")
-        pairs = zip(self.rows_, self.frames_, strict=False)
-        self.centres_ = [(part - frame.centre) @ frame.whiten for part, frame in pairs]
+        pairs = zip(self.frames_, self.rows_, strict=False)
+        self.centres_ = [frame.standard(part) for frame, part in pairs]
         self.variance_ = [(self.width * _median_distance(part)) ** 2 for part in self.centres_]
         heights = self._heights(np.concatenate(self.rows_))
         spread = heights.std(axis=0)
@@ -87,10 +80,9 @@ class Bumps(FeatureCritic):
 
     def _heights(self, X: Array) -> Array:
         out = []
-        for frame, centres, variance in zip(
-            self.frames_, self.centres_, self.variance_, strict=False
-        ):
-            Z = (X - frame.centre) @ frame.whiten
+        bumps = zip(self.frames_, self.centres_, self.variance_, strict=False)
+        for frame, centres, variance in bumps:
+            Z = frame.standard(X)
             # Minus half the squared distances, by one matrix product.
             exponent = Z @ centres.T - 0.5 * (centres**2).sum(axis=1)
             exponent -= 0.5 * (Z**2).sum(axis=1)[:, None]

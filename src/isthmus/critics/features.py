@@ -1,18 +1,36 @@
-"""Critics that are given by their features alone."""
+"""Critics that are given by their features alone, and the frames that these are measured in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..typing import Array
-from .quadratic import Frame
+from ..data.blocks import slices
+from ..typing import Array, Critic, PlacedCritic
 
-_PIECE_BYTES = 2_000_000
+PIECE_BYTES = 2_000_000
+"""Bytes of features that are worked on at a time: few enough to stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a class lies: ``z = (x - centre) @ whiten`` is about standard normal.
+
+    ``whiten`` is upper triangular, so that the leading coordinates of z depend
+    on the leading coordinates of x only.
+    """
+
+    centre: Array
+    whiten: Array
+
+    def standard(self, X: Array) -> Array:
+        """The rows as z."""
+        return (X - self.centre) @ self.whiten
 
 
 class FeatureCritic(BaseEstimator):
@@ -109,6 +127,9 @@ class FeatureCritic(BaseEstimator):
         return np.zeros(self.n_parameters)
 
     def _pieces(self, X: Array) -> Iterator[slice]:
-        """Slices of rows of X, so few at a time that their features stay in the cache."""
-        rows = max(64, _PIECE_BYTES // (8 * self.n_features))
-        return (slice(begin, begin + rows) for begin in range(0, len(X), rows))
+        return slices(len(X), max(64, PIECE_BYTES // (8 * self.n_features)))
+
+
+def placed(critic: Critic, rows: Sequence[Array], rng: np.random.Generator) -> Critic:
+    """Show rows of every class to a critic that asks for them; see :meth:`Bumps.place`."""
+    return critic.place(rows, rng) if isinstance(critic, PlacedCritic) else critic

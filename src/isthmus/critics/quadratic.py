@@ -1,59 +1,35 @@
 """The paper's critic: one quadratic function per learned class.
 
-    h_c(x) = x' W_c x + b_c' x + a_c,   W_c symmetric.
-
-Each class is parametrised in its own frame z = (x - centre_c) @ whiten_c, in
-which that class is roughly a standard normal, by the coefficients of
-
-    1,  z_i,  (z_i^2 - 1) / sqrt(2),  z_i z_j  (i < j).
-
-Under a standard normal these have mean zero and unit variance and are
-uncorrelated, so that the problem is well conditioned however far apart and
-however unequal in width the classes are, and a penalty on the coefficients
-means the same thing in any units.
+Each class is parametrised in its own frame z, in which it is roughly a standard normal, by the
+coefficients of 1, z_i, (z_i^2 - 1) / sqrt(2) and z_i z_j (i < j). Under a standard normal these
+are orthonormal: the problem is well conditioned however far apart and however unequal in width
+the classes are, and a penalty on the coefficients means the same thing in any units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
 from ..data.validation import check_number
 from ..typing import Array
+from .features import FeatureCritic
 
+# Distance from the origin, in units of the class, beyond which it gets an origin of its own.
 _FAR = 1e5
 
 
-@dataclass(frozen=True)
-class Frame:
-    """Where a class lies: ``z = (x - centre) @ whiten`` is about standard normal.
-
-    ``whiten`` is upper triangular, so that the leading coordinates of z depend
-    on the leading coordinates of x only.
-    """
-
-    centre: Array
-    whiten: Array
-
-
 class Coefficients(NamedTuple):
-    """Coefficients of the quadratic functions, or the moments that are dual to them.
+    """Coefficients of the quadratic functions, or the moments that are dual to them."""
 
-    ``W`` has shape (classes, k, k), or (classes, k) for diagonal matrices; ``b``
-    has shape (classes, d) and ``a`` (classes,).
-    """
-
-    W: Array
-    b: Array
-    a: Array
+    W: Array  # Shape (classes, k, k), or (classes, k) for diagonal matrices.
+    b: Array  # Shape (classes, d).
+    a: Array  # Shape (classes,).
 
 
-class Quadratic(BaseEstimator):
-    """Quadratic critic with a free symmetric matrix, of full or of low rank.
+class Quadratic(FeatureCritic):
+    """Critic h_c(x) = x' W_c x + b_c' x + a_c with a symmetric W_c, of full or of low rank.
 
     Parameters
     ----------
@@ -70,31 +46,21 @@ class Quadratic(BaseEstimator):
     the exact Newton solver asks for in chunks when there are few of them.
     """
 
-    coordinates = "canonical"
-    covariance = "full"
-
     def __init__(self, rank: int | None = None) -> None:
         self.rank = rank
 
-    def bind(self, frames: Sequence[Frame]) -> Quadratic:
-        """Return a copy that is tied to the frames of the learned classes."""
+    def prepare(self) -> None:
+        """Check the rank, and find the origin of every class's quadratic."""
         if self.rank is not None:
             check_number(self.rank, "rank", low=1, integer=True)
-        bound: Quadratic = clone(self)
-        bound.frames_ = list(frames)
-        bound.dim_ = len(bound.frames_[0].centre)
         # About the shared origin, W and b of a class that is very narrow for its
         # distance from there would cancel to rounding; it gets an origin of its own.
-        distance = [np.linalg.norm(frame.centre @ frame.whiten) for frame in bound.frames_]
-        bound.origin_ = [
-            frame.centre if far > _FAR else None
-            for frame, far in zip(bound.frames_, distance, strict=True)
+        self.origin_ = [
+            frame.centre if np.linalg.norm(frame.centre @ frame.whiten) > _FAR else None
+            for frame in self.frames_
         ]
-        bound.width_ = min(self.rank or bound.dim_, bound.dim_)
-        bound.upper_ = np.triu_indices(bound.width_, k=1)
-        bound.n_features = 1 + bound.dim_ + bound.width_ + len(bound.upper_[0])
-        bound.n_parameters = bound.n_features * len(bound.frames_)
-        return bound
+        self.width_ = min(self.rank or self.dim_, self.dim_)
+        self.upper_ = np.triu_indices(self.width_, k=1)
 
     def expand(self, theta: Array) -> Coefficients:
         """Coefficients of the quadratic functions that the parameters stand for."""
@@ -116,7 +82,6 @@ class Quadratic(BaseEstimator):
         return out
 
     def values(self, raw: Coefficients, X: Array) -> Array:
-        """Critic of every learned class, shape (n, classes)."""
         k = self.width_
         out = np.empty((len(self.frames_), len(X))).T
         for c in range(len(self.frames_)):
@@ -128,7 +93,6 @@ class Quadratic(BaseEstimator):
         return out
 
     def accumulator(self) -> Coefficients:
-        """Zero moments, to which :meth:`accumulate` adds."""
         classes, d, k = len(self.frames_), self.dim_, self.width_
         return Coefficients(np.zeros((classes, k, k)), np.zeros((classes, d)), np.zeros(classes))
 
@@ -144,7 +108,6 @@ class Quadratic(BaseEstimator):
         total.a[:] += R.sum(axis=0)
 
     def contract(self, total: Coefficients) -> Array:
-        """Turn accumulated moments into a gradient: the transpose of :meth:`expand`."""
         d, k = self.dim_, self.width_
         out = np.empty((len(self.frames_), self.n_features))
         for c, frame in enumerate(self.frames_):
@@ -161,22 +124,25 @@ class Quadratic(BaseEstimator):
             out[c, 1 + d + k :] = M[self.upper_]
         return out.ravel()
 
+    def basis(self, X: Array) -> list[Array]:
+        """Coordinates in the frame, their squares, and their products in pairs."""
+        return [phi[:, 1:] for phi in self.features(X)]
+
     def features(self, X: Array) -> list[Array]:
-        """Features of every learned class, each of shape (n, n_features)."""
         d, k = self.dim_, self.width_
         out = []
         for frame in self.frames_:
-            features = np.empty((self.n_features, len(X))).T
-            features[:, 0] = 1.0
-            Z = (X - frame.centre) @ frame.whiten
-            features[:, 1 : 1 + d] = Z
-            features[:, 1 + d : 1 + d + k] = (Z[:, :k] ** 2 - 1.0) / np.sqrt(2.0)
+            phi = np.empty((1 + d + k + len(self.upper_[0]), len(X))).T
+            phi[:, 0] = 1.0
+            Z = frame.standard(X)
+            phi[:, 1 : 1 + d] = Z
+            phi[:, 1 + d : 1 + d + k] = (Z[:, :k] ** 2 - 1.0) / np.sqrt(2.0)
             begin = 1 + d + k
             for i in range(k - 1):
                 end = begin + k - 1 - i
-                np.multiply(Z[:, i : i + 1], Z[:, i + 1 : k], out=features[:, begin:end])
+                np.multiply(Z[:, i : i + 1], Z[:, i + 1 : k], out=phi[:, begin:end])
                 begin = end
-            out.append(features)
+            out.append(phi)
         return out
 
     def normal_start(self) -> Array:
@@ -192,3 +158,65 @@ class Quadratic(BaseEstimator):
     def _about_origin(self, X: Array, c: int) -> Array:
         origin = self.origin_[c]
         return X if origin is None else X - origin
+
+
+class Diagonal(FeatureCritic):
+    """Critic h_c(x) = sum_i w_ci x_i^2 + b_c' x + a_c, diagonal in the columns of the data.
+
+    Parametrised in each class's own units by the coefficients of 1, z_i and
+    (z_i^2 - 1) / sqrt(2); see :class:`Quadratic`. Exact where the columns are
+    independent normals under p and under q.
+    """
+
+    coordinates = "columns"
+    covariance = "diagonal"
+
+    def prepare(self) -> None:
+        """Centres and units of the classes."""
+        self.centre_ = np.array([frame.centre for frame in self.frames_])
+        self.unit_ = np.array([np.diag(frame.whiten) for frame in self.frames_])
+
+    def basis(self, X: Array) -> list[Array]:
+        """Standardised columns, and their squares."""
+        scaled = [(X - m) * unit for m, unit in zip(self.centre_, self.unit_, strict=True)]
+        return [np.hstack([Z, (Z**2 - 1.0) / np.sqrt(2.0)]) for Z in scaled]
+
+    def expand(self, theta: Array) -> Coefficients:
+        """Coefficients of the quadratic functions about the class centres."""
+        d = self.dim_
+        part = theta.reshape(len(self.centre_), self.n_features)
+        V = part[:, 1 + d :] / np.sqrt(2.0)
+        b = part[:, 1 : 1 + d] * self.unit_
+        return Coefficients(V * self.unit_**2, b, part[:, 0] - V.sum(axis=1))
+
+    def values(self, raw: Coefficients, X: Array) -> Array:
+        out = np.empty((len(self.centre_), len(X))).T
+        for c, centre in enumerate(self.centre_):
+            D = X - centre
+            out[:, c] = np.einsum("ij,ij->i", D * raw.W[c] + raw.b[c], D)
+        out += raw.a
+        return out
+
+    def accumulator(self) -> Coefficients:
+        shape = self.centre_.shape
+        return Coefficients(np.zeros(shape), np.zeros(shape), np.zeros(shape[0]))
+
+    def accumulate(self, total: Coefficients, R: Array, X: Array) -> None:
+        """Add the moments ``sum_i R_ic (1, D_i, D_i^2)`` of a chunk of rows."""
+        for c, centre in enumerate(self.centre_):
+            D = X - centre
+            total.b[c] += R[:, c] @ D
+            total.W[c] += R[:, c] @ (D * D)
+        total.a[:] += R.sum(axis=0)
+
+    def contract(self, total: Coefficients) -> Array:
+        squares = (total.W * self.unit_**2 - total.a[:, None]) / np.sqrt(2.0)
+        return np.hstack([total.a[:, None], total.b * self.unit_, squares]).ravel()
+
+    def normal_start(self) -> Array:
+        """Parameters at which every class is the normal distribution of its frame."""
+        d = self.dim_
+        out = np.zeros((len(self.centre_), self.n_features))
+        out[:, 0] = np.log(self.unit_).sum(axis=1) - 0.5 * d * (1.0 + np.log(2 * np.pi))
+        out[:, 1 + d :] = -1.0 / np.sqrt(2.0)
+        return out.ravel()

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .diagonal import Diagonal
+from . import BY_NAME
 from .mlp import as_neural, is_neural
-from .quadratic import Quadratic
-
-BY_NAME: dict[str, Any] = {
-    "quadratic": Quadratic(),
-    "diagonal": Diagonal(),
-    "low-rank": Quadratic(rank=10),
-}
 
 
 def convex_critic(spec: Any) -> Any:

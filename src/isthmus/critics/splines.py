@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.blocks import slices
 from ..data.validation import check_number, check_option
 from ..typing import Array, IntArray
 from .features import FeatureCritic
@@ -14,19 +15,16 @@ from .features import FeatureCritic
 _REACH = 2.5
 _END = 10.0
 _INTERVALS = 100
-_PIECE_VALUES = 32_768
+PIECE_VALUES = 32_768
+"""Values that are looked up at a time."""
 
 
 class Tables(NamedTuple):
-    """Functions of every coordinate at the points of the grid, or the moments dual to them.
+    """Functions of every coordinate at the points of the grid, or the moments dual to them."""
 
-    ``level`` and ``slope``, shape (classes, d * points), belong to the left end
-    of each interval; ``constant`` has shape (classes,).
-    """
-
-    level: Array
-    slope: Array
-    constant: Array
+    level: Array  # Shape (classes, d * points), at the left end of each interval.
+    slope: Array  # The same.
+    constant: Array  # Shape (classes,).
 
 
 class Splines(FeatureCritic):
@@ -100,7 +98,6 @@ class Splines(FeatureCritic):
         return Tables(level.reshape(classes, -1), slope.reshape(classes, -1), parts[:, 0])
 
     def values(self, raw: Tables, X: Array) -> Array:
-        """Critic of every learned class, shape (n, classes)."""
         out = np.empty((len(self.frames_), len(X))).T
         for c, rows, place, part in self._places(X):
             out[rows, c] = raw.level[c].take(place).sum(axis=1)
@@ -109,7 +106,6 @@ class Splines(FeatureCritic):
         return out
 
     def accumulator(self) -> Tables:
-        """Zero moments, to which :meth:`accumulate` adds."""
         shape = (len(self.frames_), self.dim_ * len(self.table_))
         return Tables(np.zeros(shape), np.zeros(shape), np.zeros(len(self.frames_)))
 
@@ -123,7 +119,6 @@ class Splines(FeatureCritic):
         total.constant[:] += R.sum(axis=0)
 
     def contract(self, total: Tables) -> Array:
-        """Turn accumulated moments into a gradient: the transpose of :meth:`expand`."""
         shape = (len(self.frames_), self.dim_, len(self.table_))
         slope = total.slope.reshape(shape)
         level = total.level.reshape(shape) - slope
@@ -133,10 +128,8 @@ class Splines(FeatureCritic):
 
     def _places(self, X: Array) -> Iterator[tuple[int, slice, IntArray, Array]]:
         """Class, rows, and for each of their values its place in the tables and past it."""
-        size = max(1, _PIECE_VALUES // self.dim_)
         first = len(self.table_) * np.arange(self.dim_)
-        for begin in range(0, len(X), size):
-            rows = slice(begin, begin + size)
+        for rows in slices(len(X), max(1, PIECE_VALUES // self.dim_)):
             for c, (low, step) in enumerate(zip(self.low_, self.step_, strict=True)):
                 left, part = _locate(X[rows], low, step)
                 left += first

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..typing import Array
-from .quadratic import Frame
+from ..typing import Array, Critic
+from .features import Frame, placed
 
 
 class Sum(BaseEstimator):
@@ -33,32 +33,29 @@ class Sum(BaseEstimator):
     26
     """
 
-    def __init__(self, parts: Sequence[Any]) -> None:
+    def __init__(self, parts: Sequence[Critic]) -> None:
         self.parts = parts
 
     @property
     def coordinates(self) -> str:
         """Those of the columns if a part asks for them, canonical ones otherwise."""
-        return "columns" if self._any("coordinates", "columns") else "canonical"
+        return "columns" if any(p.coordinates == "columns" for p in self.parts) else "canonical"
 
     @property
     def covariance(self) -> str:
         """Diagonal if a part asks for it, full otherwise."""
-        return "diagonal" if self._any("covariance", "diagonal") else "full"
+        return "diagonal" if any(p.covariance == "diagonal" for p in self.parts) else "full"
 
     def place(self, rows: Sequence[Array], rng: np.random.Generator) -> Sum:
-        """Place the parts that want to see rows; see :meth:`Bumps.place`."""
-        return Sum(
-            [part.place(rows, rng) if hasattr(part, "place") else part for part in self.parts]
-        )
+        """Place the parts that ask for rows; see :meth:`Bumps.place`."""
+        return Sum([placed(part, rows, rng) for part in self.parts])
 
     def bind(self, frames: Sequence[Frame]) -> Sum:
         """Return a copy that is tied to the frames of the learned classes."""
         if not self.parts:
             raise ValueError("parts must hold at least one critic; received none.")
-        if self.coordinates == "columns" and any(
-            getattr(part, "rank", None) for part in self.parts
-        ):
+        low_rank = any(getattr(part, "rank", None) for part in self.parts)
+        if low_rank and self.coordinates == "columns":
             raise ValueError(
                 "parts must agree on coordinates: a quadratic of low rank needs canonical ones; "
                 "received parts that run along the columns. Try Splines(coordinates='canonical')."
@@ -66,11 +63,10 @@ class Sum(BaseEstimator):
         bound = copy(self)
         bound.parts_ = [part.bind(frames) for part in self.parts]
         # The first feature of each part is the constant; that of the first part serves all.
-        sizes = [part.n_features - 1 for part in bound.parts_]
-        edges = 1 + np.cumsum([0, *sizes])
+        edges = 1 + np.cumsum([0, *(part.n_features - 1 for part in bound.parts_)])
         bound.blocks_ = [slice(a, b) for a, b in itertools.pairwise(edges)]
         bound.n_classes_ = len(frames)
-        bound.n_features = 1 + sum(sizes)
+        bound.n_features = int(edges[-1])
         bound.n_parameters = bound.n_features * bound.n_classes_
         return bound
 
@@ -85,36 +81,26 @@ class Sum(BaseEstimator):
         return out
 
     def values(self, raw: list[Any], X: Array) -> Array:
-        """Critic of every learned class, shape (n, classes)."""
-        out = self.parts_[0].values(raw[0], X)
+        out: Array = self.parts_[0].values(raw[0], X)
         for part, expanded in zip(self.parts_[1:], raw[1:], strict=True):
             out += part.values(expanded, X)
-        return np.asarray(out)
+        return out
 
     def accumulator(self) -> list[Any]:
-        """Zero moments of every part."""
         return [part.accumulator() for part in self.parts_]
 
     def accumulate(self, total: list[Any], R: Array, X: Array) -> None:
-        """Add every part's moments of a chunk of rows."""
         for part, moments in zip(self.parts_, total, strict=True):
             part.accumulate(moments, R, X)
 
     def contract(self, total: list[Any]) -> Array:
-        """Turn accumulated moments into a gradient: the transpose of :meth:`expand`."""
-        gradients = [
-            part.contract(moments).reshape(self.n_classes_, -1)
-            for part, moments in zip(self.parts_, total, strict=True)
-        ]
-        return np.hstack([gradients[0], *(part[:, 1:] for part in gradients[1:])]).ravel()
+        each = zip(self.parts_, total, strict=True)
+        gradients = [part.contract(moments).reshape(self.n_classes_, -1) for part, moments in each]
+        return _with_one_constant(gradients).ravel()
 
     def features(self, X: Array) -> list[Array]:
-        """Features of every learned class, each of shape (n, n_features)."""
         by_part = [part.features(X) for part in self.parts_]
-        return [
-            np.hstack([first, *(part[:, 1:] for part in rest)])
-            for first, *rest in zip(*by_part, strict=True)
-        ]
+        return [_with_one_constant(own) for own in zip(*by_part, strict=True)]
 
     def normal_start(self) -> Array:
         """The first part's start, and zero for the others."""
@@ -123,5 +109,7 @@ class Sum(BaseEstimator):
         out[:, : start.shape[1]] = start
         return out.ravel()
 
-    def _any(self, name: str, value: str) -> bool:
-        return any(getattr(part, name) == value for part in self.parts)
+
+def _with_one_constant(parts: Sequence[Array]) -> Array:
+    """The parts side by side, of which only the first keeps its column for the constant."""
+    return np.hstack([parts[0], *(part[:, 1:] for part in parts[1:])])

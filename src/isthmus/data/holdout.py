@@ -103,7 +103,9 @@ def split_rows(
     most: int | None = SEARCH_ROWS,
     least: int = 1,
 ) -> Split:
-    """Hold out a share of n rows at random, at least so many, of at most so many rows in all.
+    """Hold out a share of n rows at random, or a number of them, of at most so many rows in all.
+
+    At least ``least`` are held out.
 
     Examples
     --------
@@ -113,7 +115,7 @@ def split_rows(
     (6, 2)
     """
     order = rng.permutation(n)[:most]
-    cut = max(round(held * len(order)), least)
+    cut = held if isinstance(held, int) else max(round(held * len(order)), least)
     return Split(order[cut:], order[:cut])
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .parametric import AsinhMap, LogMap, SignedLogMap, YeoJohnsonMap
+from ..typing import ColumnMap
+from .parametric import AsinhMap, IdentityMap, LogMap, SignedLogMap, YeoJohnsonMap
 from .quantile import QuantileMap
 from .shared import SharedMaps
 from .two_normals import TwoNormalsMap
-from .unit_map import ColumnMap, IdentityMap
 
 __all__ = [
     "AsinhMap",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.moments import clipped, column_moments, moments
-from ..data.sample import Sample, TwoSamples
+from ..data.sample import TwoSamples
 from ..typing import Array
 
 # Leaves room for the tails of auxiliaries, and for the inverse.
@@ -27,17 +27,11 @@ class AffineMap:
 
     Where the columns of x are linearly dependent z has fewer coordinates than
     x, and ``backward`` returns to the subspace that the samples lie in.
-
-    Attributes
-    ----------
-    centre : ndarray of shape (d,)
-    forward : ndarray of shape (d, r)
-    backward : ndarray of shape (r, d)
     """
 
-    centre: Array
-    forward: Array
-    backward: Array
+    centre: Array  # Shape (d,).
+    forward: Array  # Shape (d, r).
+    backward: Array  # Shape (r, d).
 
     def __call__(self, X: Array) -> Array:
         return (X - self.centre) @ self.forward
@@ -45,6 +39,12 @@ class AffineMap:
     def inverse(self, Z: Array) -> Array:
         """Return to the coordinates of x."""
         return self.centre + Z @ self.backward
+
+    @property
+    def is_square(self) -> bool:
+        """Whether z has as many coordinates as x: no column is constant or dependent."""
+        rows, columns = self.forward.shape
+        return bool(rows == columns)
 
     @property
     def log_det(self) -> float:
@@ -82,9 +82,10 @@ def column_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
         )
     if warn and not varies.all():
         constant = np.flatnonzero(~varies)
+        shown = ", ".join(map(str, constant[:10])) + (", ..." if len(constant) > 10 else "")
         warnings.warn(
             f"{len(constant)} of {len(varies)} columns are constant over both samples and are "
-            f"ignored (positions {_shortlist(constant)}).",
+            f"ignored (positions {shown}).",
             stacklevel=5,
         )
     unit = np.where(varies, span, 1.0)
@@ -132,7 +133,8 @@ def canonical_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
         whiten[:, group], colour[group] = whiten[:, group] @ turn, turn.T @ colour[group]
     order = np.argsort(-np.abs(difference).round(9), kind="stable")
     whiten, colour = whiten[:, order], colour[order]
-    skewness = sum(_third_moment(sample, centre, whiten) for sample in (p, q))
+    turned = (sample.map(lambda x: (x - centre) @ whiten) for sample in (p, q))
+    skewness = sum(sample.mean(sample.rows * sample.rows * sample.rows) for sample in turned)
     # Without skewness to rounding, a fixed rule decides here as well.
     tilt = np.where(np.abs(skewness) > 1e-9, skewness, colour @ np.arange(1, len(gap) + 1))
     sign = np.where(tilt < 0, -1.0, 1.0)
@@ -148,13 +150,3 @@ def _ties(values: Array) -> list[slice]:
     edges = np.flatnonzero(np.diff(values) > 1e-9 * np.abs(values).max()) + 1
     bounds = [0, *edges.tolist(), len(values)]
     return [slice(a, b) for a, b in itertools.pairwise(bounds) if b - a > 1]
-
-
-def _third_moment(sample: Sample, centre: Array, whiten: Array) -> Array:
-    Z = (sample.rows - centre) @ whiten
-    return sample.mean(Z * Z * Z)
-
-
-def _shortlist(positions: np.ndarray) -> str:
-    shown = ", ".join(str(i) for i in positions[:10])
-    return shown + (", ..." if len(positions) > 10 else "")

@@ -6,66 +6,55 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..typing import Array
-from .column import LEAST_ROWS, Rows, column_of
-from .pooled import FITS, Column
-from .unit_map import ColumnMap, quantiles
+from ..data.holdout import MOST_GAIN, paired_gain
+from ..typing import Array, ColumnMap
+from .column import FITS, Column, Columns, most_rows
+from .quantile import quantiles
 
 # Rows of a class at most, and values of it in all columns.
-_MOST_ROWS = 10_000
-_MOST_VALUES = 320_000
+_MOST_ROWS, _MOST_VALUES = 10_000, 320_000
 # Fewer rows or values than these say nothing about a shape.
-_FEWEST_ROWS = 20
-_FEWEST_VALUES = 50
+_FEWEST_ROWS, _FEWEST_VALUES = 20, 50
 _LARGEST_ATOM = 0.05
 # What a kind must gain on a simpler one: standard errors, and nats per value.
-_ERRORS = 2.5
-_GAIN = 0.005
-# One row cannot decide.
-_LARGEST_GAIN = 10.0
+_ERRORS, _GAIN = 2.5, 0.005
 _CLIP_LEVELS = np.array([0.005, 0.5, 0.995])
 _CLIP_FACTOR = 3.0
 
 
-def choose(p: Rows, q: Rows, j: int, kinds: Sequence[str]) -> tuple[str, dict[str, float]]:
-    """Kind of the map of column j, and the gain of every kind over the first.
+def choose(columns: Columns, j: int, kinds: Sequence[str]) -> tuple[str, dict[str, float]]:
+    """Kind of the map of column j, and the gain of every kind over the first, the simplest.
 
     A kind is scored by the log-likelihood of a normal for each class behind the
     map on every other row, which is held out, and takes the place of a simpler one
     if its gain is clear.
-
-    Parameters
-    ----------
-    p, q : Rows
-    j : int
-    kinds : sequence of str
-        From the simplest on.
     """
-    most = max(LEAST_ROWS, min(_MOST_ROWS, _MOST_VALUES // p.X.shape[1]))
-    both = column_of(p, q, j, slice(most))
+    both = columns.column(j, most_rows(columns.samples.n_columns, _MOST_ROWS, _MOST_VALUES))
     if not _has_shape(both):
         return kinds[0], {}
-    both = both.divided(both.centre_and_scale[1])
-    train, held_out = both.every_other(0).sorted(), both.every_other(1)
-    chosen = kinds[0]
+    train, held = both.every_other(0), both.every_other(1)
+    shares, chosen = held.shares, kinds[0]
+    terms = {kind: _log_likelihood(FITS[kind](train), train, held) for kind in kinds}
     scores = {chosen: 0.0}
-    fits = {chosen: _log_likelihood(FITS[chosen](train), train, held_out)}
     for kind in kinds[1:]:
-        fits[kind] = _log_likelihood(FITS[kind](train), train, held_out)
-        scores[kind] = _gain(fits[kind], fits[kinds[0]], held_out)[0]
-        gain, error = _gain(fits[kind], fits[chosen], held_out)
-        if gain > max(_GAIN, _ERRORS * error):
+        over_first, over_chosen = (
+            paired_gain(terms[kind], terms[other], shares, (0.5, 0.5), most=MOST_GAIN)
+            for other in (kinds[0], chosen)
+        )
+        scores[kind] = over_first.mean
+        if over_chosen.mean > max(_GAIN, _ERRORS * over_chosen.std_error):
             chosen = kind
     return chosen, scores
 
 
-def _log_likelihood(one: ColumnMap, train: Column, held_out: Column) -> list[Array]:
+def _log_likelihood(one: ColumnMap, train: Column, held: Column) -> list[Array]:
+    """Log-likelihoods of held-out values of p and of q, by normals fitted behind the map."""
     # One call for all: most of the time of small samples is spent on calling.
-    parts = [*train.x, *held_out.x]
-    ends = np.cumsum([len(x) for x in parts])[:-1]
-    values, log_slopes = (np.split(all_, ends) for all_ in one.evaluate(np.concatenate(parts)))
+    ends = np.cumsum([len(sample) for sample in (*train.samples, *held.samples)])[:-1]
+    both = one.evaluate(np.concatenate([train.values, held.values]))
+    values, log_slopes = (np.split(each, ends) for each in both)
     out = []
-    for c, share in enumerate(train.share):
+    for c, share in enumerate(train.shares):
         mean, spread = _moments(values[c], share)
         # No density is zero, lest it be subtracted from another.
         r = np.clip((values[c + 2] - mean) / spread, -1e6, 1e6)
@@ -82,23 +71,12 @@ def _moments(z: Array, share: Array) -> tuple[float, float]:
         return float(mean), max(float(np.sqrt(share @ (z - mean) ** 2)), 1e-12)
 
 
-def _gain(new: list[Array], old: list[Array], held_out: Column) -> tuple[float, float]:
-    """Mean gain of a value, both classes counting alike, and its standard error."""
-    mean, variance = 0.0, 0.0
-    for a, b, share in zip(new, old, held_out.share, strict=True):
-        gains = np.clip(a - b, -_LARGEST_GAIN, _LARGEST_GAIN)
-        of_class = float(share @ gains)
-        mean += 0.5 * of_class
-        variance += 0.25 * float(share**2 @ (gains - of_class) ** 2)
-    return mean, float(np.sqrt(variance))
-
-
 def _has_shape(column: Column) -> bool:
     """Whether a column is more than a few values, or rows."""
-    if min(len(x) for x in column.x) < _FEWEST_ROWS:
+    if column.samples.least < _FEWEST_ROWS:
         return False
-    for x in column.x:
-        x, atom = np.sort(x), int(_LARGEST_ATOM * len(x)) + 1
+    for sample in column.samples:
+        x, atom = np.sort(sample.rows), int(_LARGEST_ATOM * len(sample)) + 1
         if (x[atom:] == x[:-atom]).any():
             return False
-    return len(np.unique(np.concatenate(column.x))) > _FEWEST_VALUES
+    return len(np.unique(column.values)) > _FEWEST_VALUES

@@ -9,25 +9,33 @@ import numpy as np
 
 from ..data.sample import TwoSamples
 from ..typing import Array
-from . import SharedMaps
 from .affine import AffineMap, canonical_map, column_map
-from .surroundings import Surroundings
+from .shared import SharedMaps
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an anchor may know besides the rows of its own class, in the coordinates it sees.
+
+    ``X @ columns`` are the columns of the data, each scaled, which the coordinates of X mix;
+    None where columns are linearly dependent. ``others`` are rows of the other sample.
+    """
+
+    columns: Array | None
+    others: Array
+
+    @property
+    def other(self) -> Array:
+        """Mean of the other sample: the side from which this class is seen."""
+        return np.asarray(self.others.mean(axis=0))
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """A bijection of the data, the same for every class, which leaves p/q unchanged.
+    """A bijection of the data, the same for every class, which leaves p/q unchanged."""
 
-    Attributes
-    ----------
-    maps : SharedMaps or None
-        An increasing function for every column; None for none.
-    affine : AffineMap
-        What follows.
-    """
-
-    maps: SharedMaps | None
-    affine: AffineMap
+    maps: SharedMaps | None  # An increasing function for every column; None for none.
+    affine: AffineMap  # What follows.
 
     def __call__(self, X: Array) -> Array:
         return self.affine(X if self.maps is None else self.maps(X))
@@ -45,9 +53,9 @@ class Coordinates:
     @property
     def columns(self) -> Array | None:
         """Matrix from z to the columns, each scaled; None where these are dependent."""
-        forward, backward = self.affine.forward, self.affine.backward
-        if forward.shape[0] != forward.shape[1]:
+        if not self.affine.is_square:
             return None
+        backward = self.affine.backward
         return np.asarray(backward / np.linalg.norm(backward, axis=0))
 
     def surroundings(self, other: Array) -> Surroundings:
@@ -60,22 +68,14 @@ def fit_coordinates(
 ) -> Coordinates:
     """Fit the coordinates to two samples.
 
-    Parameters
-    ----------
-    samples : TwoSamples
-    maps : None, str or list of str
-        Kinds of the column maps; see :class:`~isthmus.maps.SharedMaps`.
-    kind : {"canonical", "columns"}
-        Whether the affine map may mix columns.
-    warn : bool
-        Warn of constant and of dependent columns.
+    ``maps`` are the kinds of the column maps, as in :class:`~isthmus.maps.SharedMaps`, or None.
+    The affine map may mix columns if ``kind`` is "canonical", and not if it is "columns".
     """
     shared = None
     if maps is not None:
         p, q = samples
-        shared = SharedMaps(maps).fit(p.rows, q.rows, p.weight, q.weight)
-        shared = None if shared.is_identity else shared
-    if shared is not None:
-        samples = samples.map(shared)
+        fitted = SharedMaps(maps).fit(p.rows, q.rows, p.weight, q.weight)
+        if not fitted.is_identity:
+            shared, samples = fitted, samples.map(fitted)
     to_map = canonical_map if kind == "canonical" else column_map
     return Coordinates(shared, to_map(samples, warn))

@@ -1,4 +1,4 @@
-"""Maps of one column that have a formula."""
+"""Increasing maps of one column that have a formula, and what all maps have in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,64 @@ from typing import ClassVar
 import numpy as np
 
 from ..typing import Array
-from .unit_map import UnitMap
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+class UnitMap:
+    """A map of ``u = (x - centre) / scale``: its kinds give ``_forward`` and ``_backward``.
+
+    ``_forward(u)`` returns z and log dz/du; ``_backward(z)`` returns u. Beyond u = ±far
+    the map is constant: there its powers would not be finite.
+    """
+
+    centre: float
+    scale: float
+    far: ClassVar[float] = 1e60
+
+    def _forward(self, u: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def _backward(self, z: Array) -> Array:
+        raise NotImplementedError
+
+    def _units(self, x: Array) -> Array:
+        with np.errstate(over="ignore"):
+            u = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
+        return np.clip(u, -self.far, self.far)
+
+    def evaluate(self, x: Array) -> tuple[Array, Array]:
+        """Values z and log dz/dx at x, each shaped like x."""
+        z, log_slope = self._forward(self._units(x))
+        return z, log_slope - np.log(self.scale)
+
+    def __call__(self, x: Array) -> Array:
+        return self.evaluate(x)[0]
+
+    def log_derivative(self, x: Array) -> Array:
+        """Logarithm of dz/dx at x."""
+        return self.evaluate(x)[1]
+
+    def inverse(self, z: Array) -> Array:
+        """The x that is mapped to z."""
+        with np.errstate(over="ignore"):
+            u = np.clip(self._backward(np.asarray(z, dtype=np.float64)), -self.far, self.far)
+            return np.clip(self.centre + self.scale * u, -_LARGEST, _LARGEST)
+
+
+@dataclass(frozen=True)
+class IdentityMap(UnitMap):
+    """The map that leaves a column as it is."""
+
+    centre: float = 0.0
+    scale: float = 1.0
+    far: ClassVar[float] = np.inf
+
+    def _forward(self, u: Array) -> tuple[Array, Array]:
+        return u, np.zeros(np.shape(u))
+
+    def _backward(self, z: Array) -> Array:
+        return z
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,19 @@
-"""The increasing map that turns a sample into a standard normal one."""
+"""The increasing map that turns a sample into a standard normal one: z = Φ⁻¹(F(x))."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 from sklearn.base import BaseEstimator
 
-from ..data.sample import Sample as Weighted
+from ..data.sample import Sample
 from ..typing import Array
-from .fitting import Sample, fit_log_density
-from .logspline import LogSpline
-from .scores import LOG_ROOT_2PI, NormalScores, Tail, tail_of
-from .unit_map import UnitMap, centre_and_scale, quantiles
+from .logspline import InnerRows, LogSpline, fit_log_density
+from .parametric import UnitMap
 
+LOG_ROOT_2PI = 0.5 * float(np.log(2 * np.pi))
 # Of fewer rows, a normal distribution is all that can be told. Of more, knots must gain so
 # much log-likelihood each on it: where it holds, it is known far beyond the sample.
 _FEW_ROWS = 20.0
@@ -24,6 +24,79 @@ _GAP = 1e-4
 _BENDS = np.array([10.0, 3.0, 1.0, 0.3])
 _BEND_COST = 2.0
 _STRAIGHT = 1e4
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What z does beyond a knot: z = z_K ± slope · bend · log(1 + abs(u - u_K) / bend).
+
+    This is a straight line, and so a normal tail, until the distance reaches ``bend``.
+    """
+
+    sign: float
+    knot: float
+    z: float
+    slope: float
+    bend: float
+
+    def forward(self, u: Array) -> tuple[Array, Array]:
+        """Values z and log dz/du at u."""
+        steps = np.log1p(np.abs(u - self.knot) / self.bend)
+        return self.z + self.sign * self.slope * self.bend * steps, np.log(self.slope) - steps
+
+    def backward(self, z: Array) -> Array:
+        """The u that is mapped to z."""
+        with np.errstate(over="ignore"):
+            steps = np.expm1(np.abs(z - self.z) / (self.slope * self.bend))
+            return np.asarray(self.knot + self.sign * self.bend * steps)
+
+
+@dataclass(frozen=True)
+class NormalScores:
+    """Φ⁻¹(F), F being a distribution between two knots, and a formula beyond them."""
+
+    body: LogSpline | None  # The distribution between the knots; None where the two are one.
+    tails: tuple[Tail, Tail]  # The function below and above.
+
+    @property
+    def n_knots(self) -> int:
+        """Number of knots."""
+        return 1 if self.body is None else len(self.body.knots)
+
+    def forward(self, u: Array) -> tuple[Array, Array]:
+        """Values z and log dz/du at u."""
+        z, log_slope = np.empty(u.shape), np.empty(u.shape)
+        if self.body is not None:
+            low, high = self.tails
+            level, log_density = self.body.evaluate(np.clip(u, low.knot, high.knot))
+            z = ndtri(level)
+            log_slope = log_density + 0.5 * z**2 + LOG_ROOT_2PI
+        for tail in self.tails:
+            rows = tail.sign * (u - tail.knot) >= 0.0
+            z[rows], log_slope[rows] = tail.forward(u[rows])
+        return z, log_slope
+
+    def log_density(self, u: Array) -> Array:
+        """Log of the density of u under which z is standard normal."""
+        return _log_density(*self.forward(u))
+
+    def backward(self, z: Array) -> Array:
+        """The u that is mapped to z."""
+        u = np.empty(z.shape)
+        if self.body is not None:
+            low, high = self.tails
+            u = self.body.inverse(np.asarray(ndtr(np.clip(z, low.z, high.z))))
+        for tail in self.tails:
+            rows = tail.sign * (z - tail.z) >= 0.0
+            u[rows] = tail.backward(z[rows])
+        return u
+
+
+def tail_of(body: LogSpline, side: int, bend: float) -> Tail:
+    """Go on beyond the first knot (side 0) or the last (side -1) with the slope there."""
+    z = float(ndtri(body.levels[side]))
+    slope = float(np.exp(body.log_density[side] + 0.5 * z**2 + LOG_ROOT_2PI))
+    return Tail(1.0 if side else -1.0, float(body.knots[side]), z, slope, bend)
 
 
 class QuantileMap(UnitMap, BaseEstimator):
@@ -74,11 +147,10 @@ class QuantileMap(UnitMap, BaseEstimator):
             raise ValueError(
                 f"x must be a column of finite numbers; received an array of shape {x.shape}."
             )
-        weight = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=np.float64)
-        size = float(Weighted(x, weight).size) if size is None else size
-        order = np.argsort(x, kind="stable")
-        order = order[weight[order] > 0.0]
-        x, share = x[order], weight[order] / weight.sum()
+        sample = Sample.of(x, None if weight is None else np.asarray(weight, dtype=np.float64))
+        size = float(sample.size) if size is None else size
+        ordered = Sample(x, sample.share).take(np.argsort(x, kind="stable")).positive()
+        x, share = ordered.rows, ordered.weight
         self.centre, self.scale = centre_and_scale(x, share)
         u = _unrounded(self._units(x))
         knots = _first_knots(u, share, size)
@@ -92,14 +164,17 @@ class QuantileMap(UnitMap, BaseEstimator):
 
     def log_density(self, x: Array) -> Array:
         """Log of the density of x under which z is standard normal, shape (n,)."""
-        z, log_slope = self.evaluate(x)
-        return np.asarray(log_slope - 0.5 * z**2 - LOG_ROOT_2PI)
+        return _log_density(*self.evaluate(x))
 
     def _forward(self, u: Array) -> tuple[Array, Array]:
         return self.scores_.forward(u)
 
     def _backward(self, z: Array) -> Array:
         return self.scores_.backward(z)
+
+
+def _log_density(z: Array, log_slope: Array) -> Array:
+    return np.asarray(log_slope - 0.5 * z**2 - LOG_ROOT_2PI)
 
 
 def _unrounded(u: Array) -> Array:
@@ -143,16 +218,16 @@ def _spline(u: Array, share: Array, size: float, knots: Array) -> NormalScores:
     ]
     outside = np.array([part.sum() for _, part in beyond])
     lengths = np.array([_length(*rows) for rows in beyond])
-    inside = Sample(u[start:stop], share[start:stop], size, outside, lengths)
+    inside = InnerRows(u[start:stop], share[start:stop], size, outside, lengths)
     knots, g = fit_log_density(inside, knots, _GAP)
     # Rows that share the smallest value leave nothing below it.
     low, high = np.maximum(outside, 0.5 / size)
     body = LogSpline.normalised(knots, g, low, 1.0 - high)
     lower, upper = (
-        _bent(
-            tail_of(body, side, _BENDS[0] * max(abs(float(knots[side])), 0.1)), excess, part * size
+        _bend(
+            tail_of(body, side, _BENDS[0] * max(abs(float(knots[side])), 0.1)), excess, own * size
         )
-        for side, (excess, part) in zip((0, -1), beyond, strict=True)
+        for side, (excess, own) in zip((0, -1), beyond, strict=True)
     )
     return NormalScores(body, (lower, upper))
 
@@ -164,10 +239,26 @@ def _length(excess: Array, share: Array) -> float:
     return float(quantiles(excess, share / share.sum(), np.array([0.5]))[0]) / float(np.log(2))
 
 
-def _bent(tail: Tail, excess: Array, weight: Array) -> Tail:
+def _bend(tail: Tail, excess: Array, weight: Array) -> Tail:
     """Bend a tail as the rows beyond its knot ask for."""
     bends = tail.bend * _BENDS[:, None] / _BENDS[0]
     steps = np.log1p(excess / bends)
     log_likelihood = -(0.5 * (abs(tail.z) + tail.slope * bends * steps) ** 2 + steps) @ weight
     log_likelihood[1:] -= _BEND_COST
     return replace(tail, bend=float(bends[np.argmax(log_likelihood), 0]))
+
+
+def quantiles(x: Array, share: Array, levels: Array) -> Array:
+    """Smallest values below or at which at least these shares of a sorted sample lie."""
+    # Sums of shares miss a level by rounding; a row more or less must not depend on that.
+    index = np.searchsorted(np.cumsum(share), np.asarray(levels) - 1e-12)
+    return x[np.minimum(index, len(x) - 1)]
+
+
+def centre_and_scale(x: Array, share: Array) -> tuple[float, float]:
+    """Median of a sorted sample, and its interquartile range in units of a normal's."""
+    low, middle, high = quantiles(x, share, np.array([0.25, 0.5, 0.75]))
+    spread = (high - low) / 1.349
+    if not spread > 0.0:
+        spread = x[-1] - x[0]
+    return float(middle), float(spread) if spread > 0.0 else 1.0

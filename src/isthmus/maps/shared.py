@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..data.sample import TwoSamples
 from ..data.validation import check_option
-from ..typing import Array
+from ..typing import Array, ColumnMap
 from .choice import choose
-from .column import Rows, column_of
-from .pooled import FITS
-from .unit_map import ColumnMap
+from .column import FITS, Columns
 
 # A positive column of a smaller range is as straight as its logarithm.
 _LOG_RANGE = 3.0
@@ -81,27 +80,28 @@ class SharedMaps(BaseEstimator):
         weight_p, weight_q : ndarray, optional
             Weights of the rows.
         """
-        kinds = self._one_each(p.shape[1])
-        low = np.minimum(p.min(axis=0), q.min(axis=0))
-        high = np.maximum(p.max(axis=0), q.max(axis=0))
-        samples = Rows.of(p, weight_p), Rows.of(q, weight_q)
+        kinds = check_kinds(self.kinds, p.shape[1], "kinds")
+        samples = TwoSamples.of(p, q, weight_p, weight_q).positive()
+        columns = Columns.of(samples)
+        lows = np.minimum(*(sample.rows.min(axis=0) for sample in samples))
+        highs = np.maximum(*(sample.rows.max(axis=0) for sample in samples))
         self.kinds_, self.maps_ = [], []
         self.scores_: list[dict[str, float]] = []
-        for j, kind in enumerate(kinds):
+        for j, (kind, low, high) in enumerate(zip(kinds, lows, highs, strict=True)):
             scores: dict[str, float] = {}
-            sizes = np.abs([low[j], high[j]])
-            one_sign = low[j] > 0.0 or high[j] < 0.0
+            one_sign = low > 0.0 or high < 0.0
             if kind == "auto":
-                log = one_sign and sizes.max() > _LOG_RANGE * sizes.min()
-                kind, scores = choose(*samples, j, [k for k in FITS if k != "log" or log])
+                least, most = sorted([abs(low), abs(high)])
+                log = one_sign and most > _LOG_RANGE * least
+                kind, scores = choose(columns, j, [k for k in FITS if k != "log" or log])
             if kind == "log" and not one_sign:
                 raise ValueError(
                     "kinds must not be 'log' for columns that have zero or both signs; received "
-                    f"values from {low[j]:.3g} to {high[j]:.3g} in column {j}."
+                    f"values from {low:.3g} to {high:.3g} in column {j}."
                 )
             self.kinds_.append(kind)
             self.scores_.append(scores)
-            self.maps_.append(FITS[kind](column_of(*samples, j)))
+            self.maps_.append(FITS[kind](columns.column(j)))
         return self
 
     def __call__(self, X: Array) -> Array:
@@ -134,22 +134,9 @@ class SharedMaps(BaseEstimator):
             out[:, j] = apply(self.maps_[j], X[:, j])
         return out
 
-    def _one_each(self, d: int) -> list[str]:
-        """Kind of each column's map, which may be "auto"."""
-        return check_kinds(self.kinds, d, "kinds")
-
 
 def check_kinds(kinds: Any, d: int, argument: str) -> list[str]:
-    """Kind of each column's map, by name; an error that names the argument if there is none.
-
-    Parameters
-    ----------
-    kinds : None, str or sequence of these
-    d : int
-        Number of columns.
-    argument : str
-        What the caller calls the kinds.
-    """
+    """Kind of each of d columns' maps, which may be "auto"; errors name the argument."""
     options = ["auto", None, *FITS]
     if kinds is None or isinstance(kinds, str):
         kinds = [kinds] * d

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from ..data.sample import TwoSamples
 from ..typing import Array
 from .logspline import LogSpline
-from .quantile import QuantileMap
-from .scores import LOG_ROOT_2PI, NormalScores, tail_of
+from .quantile import LOG_ROOT_2PI, NormalScores, QuantileMap, tail_of
 
 _BINS = np.linspace(-5.0, 5.0, 401)
 _REACH = np.linspace(-5.0, 5.0, 81)
@@ -25,17 +25,10 @@ class TwoNormalsMap:
 
     Normal scores alone would make the pooled sample normal, and so neither of two
     classes that lie apart.
-
-    Attributes
-    ----------
-    scores : QuantileMap
-        The normal scores t of x.
-    mixture : NormalScores
-        The normal scores t of z, z having the mixture's distribution.
     """
 
-    scores: QuantileMap
-    mixture: NormalScores
+    scores: QuantileMap  # The normal scores t of x.
+    mixture: NormalScores  # The normal scores t of z, z having the mixture's distribution.
 
     def evaluate(self, x: Array) -> tuple[Array, Array]:
         """Values z and log dz/dx at x, each shaped like x."""
@@ -55,30 +48,19 @@ class TwoNormalsMap:
         return self.scores.inverse(self.mixture.forward(np.asarray(z, dtype=np.float64))[0])
 
 
-def fit_two_normals(
-    x: tuple[Array, Array], share: tuple[Array, Array], size: float
-) -> TwoNormalsMap:
-    """Fit the map to a column of two classes.
+def fit_two_normals(samples: TwoSamples, size: float) -> TwoNormalsMap:
+    """Fit the map to a column of two classes, which stand for so many rows together.
 
     The classes' means and spreads in z follow from the map, and the map follows
     from them, for the pooled sample has the mixture's distribution: a few rounds
     settle both.
-
-    Parameters
-    ----------
-    x, share : pairs of ndarray
-        Values of either class, and their shares in the class.
-    size : float
-        Number of rows that both classes stand for.
     """
-    scores = QuantileMap().fit(np.concatenate(x), np.concatenate(share), size)
+    x, shares = np.concatenate([one.rows for one in samples]), [one.share for one in samples]
+    scores = QuantileMap().fit(x, np.concatenate(shares), size)
     # Rows of equal scores move together, so that bins of them will do.
-    t = scores(np.concatenate(x)).clip(_BINS[0], _BINS[-1])
+    scored = np.split(scores(x).clip(_BINS[0], _BINS[-1]), [len(samples.p)])
     held = np.array(
-        [
-            np.histogram(values, _BINS, weights=weight)[0]
-            for values, weight in zip((t[: len(x[0])], t[len(x[0]) :]), share, strict=True)
-        ]
+        [np.histogram(t, _BINS, weights=w)[0] for t, w in zip(scored, shares, strict=True)]
     )
     t = 0.5 * (_BINS[1:] + _BINS[:-1])
     means, spreads = _class_moments(held, t)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..anchors import anchor_pair, resolve_anchor
+from ..critics import BY_NAME
 from ..critics.mlp import as_neural, is_neural
-from ..critics.resolve import BY_NAME
 from ..data.validation import check_flag, check_number, check_option
 from ..neural.lazy_torch import require_torch
 from ..settings import Settings, is_auto

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from ..auxiliaries import is_known
 from ..data.blocks import slices
 from ..data.validation import check_option
 from ..typing import Array, LinearCritic
@@ -79,7 +80,7 @@ class CriticModel(ABC):
         None where no density is known.
         """
         for k, auxiliary in enumerate(self.auxiliaries):
-            if callable(getattr(auxiliary, "log_density", None)):
+            if is_known(auxiliary):
                 known = np.asarray(auxiliary.log_density(X))
                 return known + self.log_ratio(X, name, f"m{k + 1}")
         return None

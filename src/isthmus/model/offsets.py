@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..anchors import bias_of, has_influence
 from ..auxiliaries import Bridge, fit_auxiliary, is_known
 from ..data.sample import TwoSamples
 from ..maps.coordinates import Coordinates
@@ -50,7 +51,7 @@ class Offsets:
         """Bias of every class's critic that its anchor brings along, shape (C,)."""
         out = np.zeros(len(self.auxiliaries) + 2)
         for c, anchor in zip(self.learned, self.anchors, strict=False):
-            out[c] = getattr(anchor, "bias_", 0.0)
+            out[c] = bias_of(anchor)
         return out
 
     @property
@@ -59,9 +60,7 @@ class Offsets:
 
         The parameters of column maps move with the rows as well.
         """
-        return self.where.maps is None and all(
-            getattr(anchor, "influence", False) for anchor in self.anchors
-        )
+        return self.where.maps is None and all(map(has_influence, self.anchors))
 
     def fixed(self, auxiliary: Any) -> bool:
         """Whether an auxiliary's critic is its known density."""

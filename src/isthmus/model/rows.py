@@ -16,12 +16,13 @@ from ..anchors import (
     anchor_pair,
     fit_anchor,
     fit_anchors,
+    has_components,
     mixed_anchor,
     resolve_anchor,
 )
 from ..auxiliaries import Bridge, fit_auxiliary, is_known, resolve_auxiliaries
 from ..auxiliaries.discrete import few_values
-from ..critics import Frame
+from ..critics import Frame, placed
 from ..data.blocks import MemoryBlocks
 from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
@@ -130,10 +131,8 @@ class ClassRows:
 
     def bind(self, critic: Critic) -> BoundCritic:
         """Tie a critic to the frames of the learned classes, and to rows where it asks for them."""
-        place = getattr(critic, "place", None)
-        if place is not None:
-            critic = place([sample.rows for sample in self.mapped], self.seeds("centres"))
-        return critic.bind(self.frames)
+        rows = [sample.rows for sample in self.mapped]
+        return placed(critic, rows, self.seeds("centres")).bind(self.frames)
 
 
 def prepare(
@@ -256,6 +255,6 @@ def _carries(bridge: Bridge, anchors: Sequence[Any], samples: TwoSamples) -> boo
     return (
         bridge.anchor is None
         and len(anchors) > 1
-        and all(hasattr(anchor, "components_") for anchor in anchors)
+        and all(map(has_components, anchors))
         and not few_values(samples).any()
     )

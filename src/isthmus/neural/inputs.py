@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..critics.quadratic import Frame
+from ..critics.features import Frame
 from ..typing import Array
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from ..auxiliaries.automatic import fit_auxiliary, resolve_auxiliaries
+from ..auxiliaries import fit_auxiliary, resolve_auxiliaries
 from ..data.holdout import split_rows
 from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..anchors import fit_anchors
+from ..anchors import bias_of, fit_anchors
 from ..auxiliaries import Bridge
 from ..data.holdout import LIKELY, paired_gain
 from ..data.sample import TwoSamples
@@ -62,7 +62,7 @@ class Candidate:
         """Log p/q at rows by the anchors, then by every other pair of them and their rivals."""
         Z = self.where(X)
         options = [
-            [one.score_samples(Z) - getattr(one, "bias_", 0.0) for one in (mine, *theirs)]
+            [one.score_samples(Z) - bias_of(one) for one in (mine, *theirs)]
             for mine, theirs in zip(self.fitted, self.rivals or [[], []], strict=True)
         ]
         return [p - q for p in options[0] for q in options[1]]

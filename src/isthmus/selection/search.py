@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from ..anchors import AutoAnchor, GaussianAnchor, Pooled, StudentTAnchor, fit_anchors
+from ..anchors import (
+    AutoAnchor,
+    GaussianAnchor,
+    Pooled,
+    StudentTAnchor,
+    fit_anchors,
+    has_components,
+)
 from ..auxiliaries import Bridge
 from ..auxiliaries.chain import Link, build_chain
 from ..critics import Bumps, Quadratic, Radial, Splines, Sum
@@ -124,7 +131,7 @@ class Search:
         rivals = [getattr(one, "rivals_", []) for one in fitted]
         fitted = [one.anchor_ if isinstance(one, AutoAnchor) else one for one in fitted]
         bridge = Bridge(maps=kinds)
-        if all(hasattr(one, "components_") for one in fitted):
+        if all(map(has_components, fitted)):
             bridge.place(place.where, fitted, place.inside)
         else:
             p, q = self.train

@@ -11,24 +11,8 @@ from sklearn.base import clone
 
 from ..data.sample import TwoSamples
 from ..data.validation import column_names, select_columns
-from ..typing import Auxiliary
-from .bridge import Bridge
-from .mixing import DimensionWiseMixing, LinearMixing, Samples
-from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
-from .smoothed import SmoothedMixture
-
-BY_NAME = {
-    "auto": Bridge,
-    "bridge": Bridge,
-    "cauchy": Cauchy,
-    "student-t": StudentT,
-    "normal": Normal,
-    "uniform": Uniform,
-    "truncated-normal": TruncatedNormal,
-    "smoothed-mixture": SmoothedMixture,
-    "linear": LinearMixing,
-    "dimension-wise": DimensionWiseMixing,
-}
+from ..typing import Auxiliary, SplitAuxiliary
+from .mixing import Samples
 
 
 def resolve_auxiliaries(
@@ -36,19 +20,12 @@ def resolve_auxiliaries(
 ) -> list[Auxiliary]:
     """Turn a specification into unfitted auxiliaries, one for each class.
 
-    Parameters
-    ----------
-    spec : str, auxiliary, array of samples, list of these, or None
-    n_columns : int
-        Number of columns of the data.
-    names : sequence of str, optional
-        Their names, by which an auxiliary given as a frame is matched.
-
-    Returns
-    -------
-    list of auxiliaries
-        Copies: the caller's objects are never changed.
+    ``spec`` is a name, an auxiliary, an array of samples, a list of these, or None; ``names`` are
+    those of the columns, by which an auxiliary given as a frame is matched. The caller's objects
+    are copied.
     """
+    from . import BY_NAME
+
     if spec is None:
         return []
     if isinstance(spec, str):
@@ -72,15 +49,15 @@ def resolve_auxiliaries(
         spec = select_columns(spec, list(names), "An auxiliary given as a frame")
     if isinstance(spec, np.ndarray) or hasattr(spec, "to_numpy"):
         return [Samples(spec)]
-    if _is_auxiliary(spec):
-        copy = clone(spec, safe=False)
-        return list(copy.split(n_columns)) if hasattr(copy, "split") else [copy]
+    missing = [name for name in ("fit", "sample") if not callable(getattr(spec, name, None))]
+    if not missing:
+        copy: Auxiliary = clone(spec, safe=False)
+        return list(copy.split(n_columns)) if isinstance(copy, SplitAuxiliary) else [copy]
     if isinstance(spec, Iterable):
         items = list(spec)
         if items and all(isinstance(item, (int, float, np.number)) for item in items):
             return [Samples(np.asarray(items, dtype=float))]
         return [one for item in items for one in resolve_auxiliaries(item, n_columns, names)]
-    missing = [name for name in ("fit", "sample") if not callable(getattr(spec, name, None))]
     raise ValueError(
         "An auxiliary must have fit(p, q) and sample(n, rng), and log_density(x) where it is "
         f"known; received a {type(spec).__name__} without {' and '.join(missing)}."
@@ -98,7 +75,3 @@ def fit_auxiliary(auxiliary: Any, samples: TwoSamples) -> Any:
 def is_known(auxiliary: Any) -> bool:
     """Whether the auxiliary's log-density can be evaluated."""
     return callable(getattr(auxiliary, "log_density", None))
-
-
-def _is_auxiliary(spec: Any) -> bool:
-    return callable(getattr(spec, "fit", None)) and callable(getattr(spec, "sample", None))

@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV
 from isthmus import MDRE, Check, compare, stack
 from isthmus.auxiliaries import LinearMixing
 from isthmus.diagnostics import accuracy_band, check_anchors, check_bridge, check_rising
-from isthmus.selection.choose import Selection, Trial
-from isthmus.uncertainty.delta import has_influence, jackknife_std_error
+from isthmus.selection.record import Selection, Trial
+from isthmus.uncertainty.delta import jackknife_std_error
 
 FAST = {"auxiliaries": "bridge", "critic": "quadratic", "maps": None}
 
@@ -222,8 +222,8 @@ def estimates():
 class TestStudentT:
     def test_errors_are_found_by_leaving_folds_out(self, estimates):
         for comparison in estimates.values():
-            assert not has_influence(comparison.estimator)
-            assert len(comparison._without_fold) == 10
+            assert not comparison.estimator.model_.has_influence
+            assert len(comparison.crossfit.without) == 10
 
     @pytest.mark.parametrize("divergence", ["kl", "reverse-kl", "js"])
     def test_error_is_positive_and_shrinks_with_the_rows(self, estimates, divergence):
@@ -249,5 +249,5 @@ class TestStudentT:
         rng = np.random.default_rng(1)
         p, q = rng.standard_t(3, 2000), 3.0 + rng.standard_t(3, 2000)
         comparison = compare(p, q, estimator=MDRE(**FAST), folds=5, random_state=0)
-        assert not has_influence(comparison.estimator)
+        assert not comparison.estimator.model_.has_influence
         assert 0 < comparison.kl.std_error < comparison.kl.value

@@ -259,8 +259,8 @@ class TestDifference:
         rng = np.random.default_rng(0)
 
         class Blind(BDRE):
-            def log_ratio(self, X):
-                return np.zeros(len(X))
+            def evaluate(self, rows):
+                return np.zeros(len(rows))
 
         p, q = rng.normal(0, 1, (150, 3)), rng.normal(0.6, 1, (150, 3))
         c = compare(p, q, estimator=Blind(), folds=2, random_state=0)
@@ -357,8 +357,8 @@ class TestInfiniteRatios:
 
     def test_in_a_comparison(self):
         class Certain(BDRE):
-            def log_ratio(self, X):
-                return np.where(np.asarray(X)[:, 0] > 0, np.inf, -np.inf)
+            def evaluate(self, rows):
+                return np.where(rows[:, 0] > 0, np.inf, -np.inf)
 
         rng = np.random.default_rng(0)
         p, q = rng.uniform(1, 2, (60, 1)), rng.uniform(-2, -1, (60, 1))
@@ -369,9 +369,8 @@ class TestInfiniteRatios:
 
     def test_finite_over_p(self):
         class Half(BDRE):
-            def log_ratio(self, X):
-                x = np.asarray(X)[:, 0]
-                return np.where(x > 0, 2.0, -np.inf)
+            def evaluate(self, rows):
+                return np.where(rows[:, 0] > 0, 2.0, -np.inf)
 
         rng = np.random.default_rng(0)
         p, q = rng.uniform(1, 2, (60, 1)), rng.uniform(-2, -1, (60, 1))
@@ -388,10 +387,8 @@ def test_text_with_a_nul_is_not_cut():
 def test_probability_of_other_classes_follows_from_the_ratio():
     from isthmus.diagnostics.chasm import others_of
 
-    class Told:
-        estimator = None
-        log_ratio_p, log_ratio_q = np.array([0.0, 3.0]), np.array([-2.0])
-
-    others = others_of(Told(), {})
-    np.testing.assert_allclose(np.exp(others["p"]), 1 - expit(Told.log_ratio_p))
-    np.testing.assert_allclose(np.exp(others["q"]), expit(Told.log_ratio_q))
+    rng = np.random.default_rng(0)
+    c = compare(rng.normal(0, 1, 60), rng.normal(2, 1, 60), estimator=BDRE(), random_state=0)
+    others = others_of(c, {})
+    np.testing.assert_allclose(np.exp(others["p"]), 1 - expit(c.log_ratio_p))
+    np.testing.assert_allclose(np.exp(others["q"]), expit(c.log_ratio_q))

@@ -115,6 +115,12 @@ def split_rows(
     return Split(order[cut:], order[:cut])
 
 
+def halves(n: int, rng: np.random.Generator) -> Split:
+    """Hold out half of n rows at random."""
+    order = rng.permutation(n)
+    return Split(order[n // 2 :], order[: n // 2])
+
+
 def quarters(order: IntArray, count: int = 4) -> list[Split]:
     """Splits of rows in a random order, each holding out every fourth of them."""
     parts = [order[k::count] for k in range(count)]

@@ -12,12 +12,16 @@ from scipy.special import gammaincc
 
 from ..data.seeds import Seeds
 from ..data.validation import as_two_samples, check_number
+from ..functionals import Estimate
 from ..tables.frames import TableEncoder, is_table
-from ..typing import Array, RandomState
+from ..typing import Array, BoolArray, IntArray, RandomState
+from .check import Check, Verdict
+from .evidence import Evidence
 from .label_blind import Blind, blind_features
 
 _CHUNK = 250
 _GRAM_ROWS = 1000
+_PERMUTATIONS = 999
 _KINDS = {
     "mean": "where they lie",
     "spread": "their spread and correlations",
@@ -141,14 +145,16 @@ def run_test(p: Array, q: Array, n_permutations: int, seeds: Seeds) -> TwoSample
     blind = blind_features(np.concatenate([p, q]), seeds("directions"))
     is_p = np.repeat([True, False], [len(p), len(q)])
     found = np.concatenate(list(_statistics(blind, is_p, n_permutations, seeds)))
-    scale = _tail_scale(found)
+    scale = tail_scale(found)
     largest = scale.max(axis=1)
     p_value = float(np.mean(largest >= largest[0] * (1.0 - 1e-12)))
     kind = list(_KINDS)[int(scale[0].argmax())]
     return TwoSampleTest(float(largest[0]), p_value, kind, n_permutations, largest[1:])
 
 
-def _statistics(blind: Blind, is_p: Any, n_permutations: int, seeds: Seeds) -> Iterator[Array]:
+def _statistics(
+    blind: Blind, is_p: BoolArray, n_permutations: int, seeds: Seeds
+) -> Iterator[Array]:
     """The four statistics, for the actual labels and then for permuted ones, in chunks."""
     rng, gram = seeds("permutations"), _Gram.of(blind, is_p, seeds)
     n, n_p = len(is_p), int(is_p.sum())
@@ -173,11 +179,11 @@ def _statistics(blind: Blind, is_p: Any, n_permutations: int, seeds: Seeds) -> I
 class _Gram:
     """Squared difference of all second moments, from inner products of some rows."""
 
-    at: Any
+    at: IntArray
     kernel: Array
 
     @classmethod
-    def of(cls, blind: Blind, is_p: Any, seeds: Seeds) -> _Gram:
+    def of(cls, blind: Blind, is_p: BoolArray, seeds: Seeds) -> _Gram:
         if blind.spread is not None:
             return cls(np.zeros(0, dtype=int), np.zeros((0, 0)))
         # A permutation of all labels permutes those of any fixed rows.
@@ -200,7 +206,7 @@ def _squares(means: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", means, means))
 
 
-def _tail_scale(found: Array) -> Array:
+def tail_scale(found: Array) -> Array:
     """Statistics as minus the log of their tail probabilities under gamma distributions.
 
     The moments are those of all rows of ``found``, the actual one among them: what treats
@@ -217,3 +223,63 @@ def _tail_scale(found: Array) -> Array:
     # Beyond all digits the order is what is left.
     out = np.where(np.isfinite(out), out, 745.0 + found / unit)
     return np.asarray(np.where(flat, 0.0, out))
+
+
+def check_difference(test: TwoSampleTest, kl: Estimate, n_p: int, n_q: int) -> Check:
+    r"""Whether a two-sample test and the KL tell the same story.
+
+    Near p = q, a test with :math:`n = n_p n_q / (n_p + n_q)` sees a signal, a
+    noncentrality, of about 2 n KL. If that is small the test has no business to reject; if it
+    is large the test should.
+
+    Parameters
+    ----------
+    test : TwoSampleTest
+    kl : Estimate
+    n_p, n_q : int
+        Rows that the test was shown.
+
+    Returns
+    -------
+    Check
+        Its value is the p-value of the test.
+
+    Examples
+    --------
+    >>> import isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 8)), rng.normal(0.28, 1, (400, 8))
+    >>> test = isthmus.two_sample_test(p, q, random_state=0)
+    >>> zero = isthmus.Estimate.from_std_error(0.0, 0.05)
+    >>> check_difference(test, zero, 400, 400).verdict
+    'fail'
+    """
+    rows = n_p * n_q / (n_p + n_q)
+    signal = 2.0 * rows * (kl.value if np.isfinite(kl.value) else np.inf)
+    verdict: Verdict = "ok"
+    advice = str(test)
+    if signal < 4.0 and test.p_value <= 0.01:
+        verdict = "fail" if test.p_value <= 0.002 else "warn"
+        advice += (
+            " The KL is nevertheless about zero: the fit misses the difference, often "
+            "because there are few rows for so many columns. Give MDRE an anchor, such as "
+            "anchor='gaussian', use fewer columns, or more rows."
+        )
+    elif 2.0 * rows * kl.low > 50.0 and not test.rejects(0.05):
+        verdict = "warn"
+        advice += " The KL is nevertheless above zero: the ratio may follow noise."
+    details = {
+        "statistic": test.statistic,
+        "kind": test.kind,
+        "signal": float(signal),
+        "null": test.null.tolist(),
+    }
+    return Check(test.p_value, verdict, advice, details=details)
+
+
+def difference(e: Evidence) -> Check | None:
+    """By a test on some rows of both samples, where rows count once."""
+    if e.weighted:
+        return None
+    p, q = e.some["p"], e.some["q"]
+    return check_difference(run_test(p, q, _PERMUTATIONS, Seeds(0)), e.kl, len(p), len(q))

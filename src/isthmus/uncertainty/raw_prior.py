@@ -2,68 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..maps.affine import AffineMap
 from ..model.classes import ClassModel
-from ..typing import Array
+from ..model.objective import Objective, Point
+from ..typing import Array, LinearCritic
 
 
-def raw_prior(model: ClassModel, critic: Any) -> tuple[Array, Array]:
+class WithPrior(Objective):
+    """An objective whose penalty is ``|A theta + b|^2 / 2`` in place of the ridge.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its own penalty is left out.
+    A : ndarray of shape (k, n_parameters)
+    b : ndarray of shape (k,)
+        ``A theta + b`` has a standard normal prior.
+    """
+
+    def __init__(self, objective: Objective, A: Array, b: Array) -> None:
+        super().__init__(objective.critic, objective.blocks, 0.0)
+        self.A, self.b = A, b
+        self.precision = A.T @ A
+
+    def at(self, theta: Array) -> Point:
+        """Value, gradient and curvature at theta."""
+        return _PointWithPrior(self, np.asarray(theta, dtype=np.float64))
+
+
+class _PointWithPrior(Point):
+    objective: WithPrior
+
+    def __init__(self, objective: WithPrior, theta: Array) -> None:
+        super().__init__(objective, theta)
+        residual = objective.A @ theta + objective.b
+        self.value += 0.5 * float(residual @ residual)
+        self.gradient = self.gradient + objective.A.T @ residual
+
+    def hessian_product(self, direction: Array) -> Array:
+        return super().hessian_product(direction) + self.objective.precision @ direction
+
+    def hessian(self) -> Array:
+        return super().hessian() + self.objective.precision
+
+
+def raw_prior(model: ClassModel, critic: LinearCritic) -> tuple[Array, Array]:
     """A and b for which ``A theta + b`` are the coefficients in the data's own units.
 
     They are those of x_i x_j (i <= j), x_i and 1 of log-densities in x, class by
     class: in one dimension w1, w2 and b of the paper's ``w1 x^2 + w2 x + b``.
-
-    Parameters
-    ----------
-    model : ClassModel
-        Fitted with a quadratic critic, without maps and without anchors.
-    critic : LinearCritic
-        That critic, tied to the classes.
     """
-    where = model.offsets.where
-    if where.maps is not None or model.offsets.anchors or not hasattr(critic.accumulator(), "W"):
+    where, found = model.offsets.where, None
+    if where.maps is None and not model.offsets.anchors:
+        found = _coefficients(critic, where.affine)
+    if found is None:
         raise ValueError(
             "prior='raw' is one on the coefficients of quadratics in x; it needs MDRE(critic="
             "'quadratic' or 'diagonal', anchor=None, maps=None), and received another fit."
         )
-    A = np.array(
-        [_coefficients(critic, where.affine, unit) for unit in np.eye(critic.n_parameters)]
-    ).T
+    A = block_diag(*found)
     b = np.zeros(len(A))
-    per_class = len(A) // len(model.offsets.learned)
     # Learned critics are log-densities in the units of x, like those of known auxiliaries.
-    b[per_class - 1 :: per_class] = where.affine.log_det
+    b[len(found[0]) - 1 :: len(found[0])] = where.affine.log_det
     return A, b
 
 
-def _coefficients(critic: Any, affine: AffineMap, theta: Array) -> Array:
-    raw = critic.expand(theta)
-    d = len(affine.centre)
-    upper = np.triu_indices(d)
+def _coefficients(critic: LinearCritic, affine: AffineMap) -> list[Array] | None:
+    """Coefficients of every feature, (monomials, n_features) for each learned class.
+
+    None where a feature is not a quadratic: its values at zero, at the unit vectors and at
+    their sums, which would determine it, do not.
+    """
+    F, centre = affine.forward, affine.centre
+    r, unit = F.shape[1], np.eye(F.shape[1])
+    i, j = np.triu_indices(r, 1)
+    others = np.random.default_rng(0).normal(0.0, 3.0, (20, r))
+    points = np.concatenate([np.zeros((1, r)), unit, -unit, unit[i] + unit[j], others])
     out = []
-    for c in range(len(raw.a)):
-        k = raw.W.shape[1]
-        F = affine.forward[:, :k]
-        W = F @ (raw.W[c] if raw.W.ndim == 3 else np.diag(raw.W[c])) @ F.T
-        b = affine.forward @ raw.b[c]
-        # The quadratic is written about this point of x.
-        origin = affine.centre + _origin(critic, c) @ affine.backward
-        double = 2.0 * W - np.diag(np.diag(W))
-        out += [
-            double[upper],
-            b - 2.0 * W @ origin,
-            [raw.a[c] + origin @ W @ origin - b @ origin],
-        ]
-    return np.concatenate(out)
-
-
-def _origin(critic: Any, c: int) -> Array:
-    """Point in coordinates about which class c's quadratic is expanded."""
-    if hasattr(critic, "centre_"):
-        return np.asarray(critic.centre_[c])
-    own = critic.origin_[c]
-    return np.zeros(critic.dim_) if own is None else np.asarray(own)
+    for phi in critic.features(points):
+        base, up, down, both, rest = np.split(phi, np.cumsum([1, r, r, len(i)]))
+        slope = 0.5 * (up - down)
+        W = np.zeros((r, r, phi.shape[1]))
+        W[np.arange(r), np.arange(r)] = 0.5 * (up + down) - base
+        W[i, j] = W[j, i] = 0.5 * (both - up[i] - up[j] + base)
+        told = base + others @ slope + np.einsum("ni,ijk,nj->nk", others, W, others)
+        if not np.allclose(told, rest, rtol=1e-7, atol=1e-7 * np.abs(rest).max()):
+            return None
+        # The same in x, with z = (x - centre) F.
+        W, slope = np.einsum("ai,ijk,bj->abk", F, W, F), F @ slope
+        pulled = np.einsum("abk,b->ak", W, centre)
+        double = 2.0 * W
+        double[np.diag_indices(len(F))] *= 0.5
+        constant = base + centre @ (pulled - slope)
+        out.append(np.concatenate([double[np.triu_indices(len(F))], slope - 2 * pulled, constant]))
+    return out

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..data.blocks import MemoryBlocks, rows_at_a_time, slices
-from ..model.objective import Objective, Point
+from ..model.objective import Objective
 from ..typing import Array
 
-# Features that are computed once must fit into memory beside the rows.
-_MOST_BYTES = 128_000_000
+MOST_BYTES = 128_000_000
+"""Features that are computed once must fit into memory beside the rows."""
+
 # Logits of a chunk of rows that stay in the processor's cache.
 _CHUNK_BYTES = 200_000
 
@@ -19,46 +20,35 @@ _CHUNK_BYTES = 200_000
 class Table:
     """A linear critic whose "rows" are its features already, class beside class.
 
-    It has the methods of :class:`~isthmus.typing.LinearCritic`; the parameters are
+    The methods are those of :class:`~isthmus.typing.LinearCritic`; the parameters are
     those of the critic that the features come from.
-
-    Parameters
-    ----------
-    classes, n_features : int
-        Number of learned classes, and of features of each.
     """
 
     def __init__(self, classes: int, n_features: int) -> None:
         self.n_features, self.n_parameters = n_features, classes * n_features
-        self.blocks = [slice(c * n_features, (c + 1) * n_features) for c in range(classes)]
+        self.parts = [slice(c * n_features, (c + 1) * n_features) for c in range(classes)]
 
     def expand(self, theta: Array) -> Array:
-        """Parameters of each class in a row."""
-        return theta.reshape(len(self.blocks), self.n_features)
+        return theta.reshape(len(self.parts), self.n_features)
 
     def values(self, raw: Array, X: Array) -> Array:
-        """Critic of every learned class, shape (n, classes)."""
-        out = np.empty((len(self.blocks), len(X)))
-        for own, part, block in zip(out, raw, self.blocks, strict=True):
-            np.matmul(X[:, block], part, out=own)
+        out = np.empty((len(self.parts), len(X)))
+        for own, coefficients, part in zip(out, raw, self.parts, strict=True):
+            np.matmul(X[:, part], coefficients, out=own)
         return out.T
 
     def accumulator(self) -> Array:
-        """Zero moments, to which :meth:`accumulate` adds."""
-        return np.zeros((len(self.blocks), self.n_features))
+        return np.zeros((len(self.parts), self.n_features))
 
     def accumulate(self, total: Array, R: Array, X: Array) -> None:
-        """Add the moments ``sum_i R_ic phi_c(x_i)`` of a chunk of rows."""
-        for c, block in enumerate(self.blocks):
-            total[c] += R[:, c] @ X[:, block]
+        for c, part in enumerate(self.parts):
+            total[c] += R[:, c] @ X[:, part]
 
     def contract(self, total: Array) -> Array:
-        """Turn accumulated moments into a gradient."""
         return total.ravel()
 
     def features(self, X: Array) -> list[Array]:
-        """Features of every learned class, each of shape (n, n_features)."""
-        return [X[:, block] for block in self.blocks]
+        return [X[:, part] for part in self.parts]
 
 
 def tabulated(objective: Objective) -> Objective:
@@ -71,7 +61,7 @@ def tabulated(objective: Objective) -> Objective:
     if not isinstance(blocks, MemoryBlocks):
         return objective
     rows = sum(map(len, blocks.classes))
-    if 8 * rows * objective.n_parameters > _MOST_BYTES:
+    if 8 * rows * objective.n_parameters > MOST_BYTES:
         return objective
     learned = len(objective.learned)
     part = objective.n_parameters // learned
@@ -89,41 +79,3 @@ def tabulated(objective: Objective) -> Objective:
         block_rows=max(2048, _CHUNK_BYTES // (8 * blocks.n_classes)),
     )
     return Objective(Table(learned, part), table, objective.l2)
-
-
-class WithPrior(Objective):
-    """An objective whose penalty is ``|A theta + b|^2 / 2`` in place of the ridge.
-
-    Parameters
-    ----------
-    objective : Objective
-        Its own penalty is left out.
-    A : ndarray of shape (k, n_parameters)
-    b : ndarray of shape (k,)
-        ``A theta + b`` has a standard normal prior.
-    """
-
-    def __init__(self, objective: Objective, A: Array, b: Array) -> None:
-        super().__init__(objective.critic, objective.blocks, 0.0)
-        self.A, self.b = A, b
-        self.precision = A.T @ A
-
-    def at(self, theta: Array) -> Point:
-        """Value, gradient and curvature at theta."""
-        return _PointWithPrior(self, np.asarray(theta, dtype=np.float64))
-
-
-class _PointWithPrior(Point):
-    objective: WithPrior
-
-    def __init__(self, objective: WithPrior, theta: Array) -> None:
-        super().__init__(objective, theta)
-        residual = objective.A @ theta + objective.b
-        self.value += 0.5 * float(residual @ residual)
-        self.gradient = self.gradient + objective.A.T @ residual
-
-    def hessian_product(self, direction: Array) -> Array:
-        return super().hessian_product(direction) + self.objective.precision @ direction
-
-    def hessian(self) -> Array:
-        return super().hessian() + self.objective.precision

@@ -15,22 +15,16 @@ V spans the complement only, which loses nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..data.blocks import Block, Blocks, gather
-from ..mdre import MDRE
-from ..model.classes import ClassModel
 from ..model.objective import Objective
-from ..model.rows import ClassRows
-from ..model.solvers import EXACT_LIMIT, newton
+from ..model.solvers import newton
 from ..typing import Array
-from .influence import is_small
-from .raw_prior import raw_prior
-from .tabulated import WithPrior, tabulated
+from .fit import Fit
+from .influence import check_small
+from .raw_prior import WithPrior, raw_prior
+from .tabulated import tabulated
 
 PRIORS = ("fit", "raw")
 
@@ -57,33 +51,27 @@ class Target:
         Parameters of the largest density.
     basis : ndarray of shape (n_parameters, size)
         The matrix V.
-    size : int
-        Number of directions that are left without the softmax's shift.
     """
 
     def __init__(self, fit: Fit, prior: str = "fit") -> None:
-        objective, mode = fit.objective, fit.theta
-        if not is_small(objective):
-            raise ValueError(
-                f"critic must have at most {EXACT_LIMIT} parameters and features for this; "
-                f"received {objective.n_parameters}. Use laplace with prior='fit', "
-                "or a critic with fewer parameters, such as 'diagonal'."
-            )
-        self.objective = tabulated(objective)
-        self.mode = mode
+        check_small(fit.objective)
+        self.objective = tabulated(fit.objective)
+        self.mode = fit.theta
+        flat = metric = shift_directions(fit.objective)
         if prior == "raw":
-            self.objective = WithPrior(self.objective, *raw_prior(fit.model, objective.critic))
-            found = newton(self.objective, mode, tol=1e-9, max_iter=200)
+            with_prior = WithPrior(self.objective, *raw_prior(fit.model, fit.objective.critic))
+            found = newton(with_prior, fit.theta, tol=1e-9, max_iter=200)
             if not found.converged and found.gradient_norm > 1e-6:
                 raise ValueError(f"prior='raw' has no mode that could be found: {found.status}.")
-            self.mode = found.theta
+            self.objective, self.mode = with_prior, found.theta
+            metric = with_prior.precision @ flat
         self.point = self.objective.at(self.mode)
         self.value = self.point.value
-        self.basis = whitening(self.point.hessian(), shift_directions(objective), self.objective)
+        self.basis = whitening(self.point.hessian(), metric, self.objective)
 
     @property
     def size(self) -> int:
-        """Number of directions."""
+        """Number of directions that are left without the softmax's shift."""
         return int(self.basis.shape[1])
 
     def theta(self, z: Array) -> Array:
@@ -94,69 +82,6 @@ class Target:
         """Log-density, zero at the mode, and its gradient at one z."""
         value, gradient = self.objective.value_and_gradient(self.theta(z))
         return self.value - value, -(gradient @ self.basis)
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A fitted model with its rows: what every posterior is made of.
-
-    Attributes
-    ----------
-    mdre : MDRE
-    rows : ClassRows
-        Rows of every class.
-    objective : Objective
-        Over these rows.
-    theta : ndarray of shape (n_parameters,)
-        Parameters of the fit; zero where the penalty is infinite.
-    """
-
-    mdre: Any
-    rows: ClassRows
-    objective: Objective
-    theta: Array
-
-    @property
-    def model(self) -> ClassModel:
-        """The model without rows."""
-        model: ClassModel = self.mdre.model_
-        return model
-
-    @property
-    def anchored(self) -> bool:
-        """Whether the critics sit on anchors."""
-        return bool(self.model.offsets.anchors)
-
-
-def fit_of(mdre: Any, infinite: bool = False) -> Fit:
-    """The fit with its rows, or an error that says what is missing.
-
-    Parameters
-    ----------
-    mdre : MDRE
-    infinite : bool
-        Whether an infinite penalty will do, at which parameters are zero.
-    """
-    if not isinstance(mdre, MDRE):
-        raise ValueError(
-            f"mdre must be an MDRE, whose objective is needed; received a {type(mdre).__name__}."
-        )
-    check_is_fitted(mdre)
-    if not isinstance(mdre.model_, ClassModel) or mdre.network_ is not None:
-        raise ValueError(
-            "critic must be one of isthmus.critics, and convex, for a posterior of its parameters; "
-            "received a classifier or a network."
-        )
-    theta = mdre.solution_.theta
-    if not len(theta) and not infinite:
-        raise ValueError(
-            "l2 must be finite for a posterior; received a fit with an infinite one, whose critics "
-            "stay at their anchors. Set l2, or use covariance='sandwich' of laplace, "
-            "which counts the error of the anchors."
-        )
-    rows = mdre.training_.rows(mdre.model_)
-    objective = mdre.objective_over(rows)
-    return Fit(mdre, rows, objective, theta if len(theta) else np.zeros(objective.n_parameters))
 
 
 def shift_directions(objective: Objective) -> Array:
@@ -198,11 +123,8 @@ def some_rows(blocks: Blocks, most: int) -> Array:
 
 
 def whitening(H: Array, flat: Array, objective: Objective) -> Array:
-    """V with V' H V = I on the complement of the flat directions."""
-    metric = flat
-    if isinstance(objective, WithPrior):
-        metric = objective.precision @ flat
-    complement = np.linalg.qr(metric, mode="complete")[0][:, flat.shape[1] :]
+    """V with V' H V = I on the complement of the flat directions, times the prior's precision."""
+    complement = np.linalg.qr(flat, mode="complete")[0][:, flat.shape[1] :]
     curvature = complement.T @ H @ complement
     try:
         root = np.linalg.cholesky(curvature)

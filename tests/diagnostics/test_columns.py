@@ -15,6 +15,7 @@ from isthmus.data.kept import KeptRows
 from isthmus.data.sample import TwoSamples
 from isthmus.diagnostics import ColumnShift, rank_columns
 from isthmus.diagnostics.marginal import jensen_shannon, level_codes
+from isthmus.tables.columns import as_columns
 
 NORMAL = MDRE(auxiliaries="bridge", critic="quadratic", anchor="gaussian", maps=None, l2=np.inf)
 
@@ -285,3 +286,8 @@ class TestJensenShannon:
         # Bins of equal mass over both samples, twice the cube root of the rows.
         assert len(np.unique(many)) == 20
         assert np.ptp(np.bincount(many)) <= 1
+
+
+def test_text_with_a_nul_is_not_cut():
+    text = np.array(["a\0b", "a\0c", "a"])
+    assert as_columns({"x": text}, "p", ["x"])["x"].levels == ("a\0b", "a\0c", "a")

@@ -10,9 +10,7 @@ from isthmus.critics import Quadratic, Splines, Sum
 from isthmus.uncertainty import laplace
 from isthmus.uncertainty.fit import fit_of
 from isthmus.uncertainty.posterior import ratio_gradients
-from isthmus.uncertainty.raw_prior import WithPrior, raw_prior
-from isthmus.uncertainty.tabulated import tabulated
-from isthmus.uncertainty.target import Target, shift_directions
+from isthmus.uncertainty.target import Target, WithPrior, raw_prior, shift_directions, tabulated
 
 
 class TestTarget:
@@ -29,7 +27,7 @@ class TestTarget:
         np.testing.assert_allclose(ours.hessian(), theirs.hessian(), atol=1e-7)
 
     def test_large_features_are_not_written_out(self, known, monkeypatch):
-        monkeypatch.setattr("isthmus.uncertainty.tabulated.MOST_BYTES", 1000)
+        monkeypatch.setattr("isthmus.uncertainty.target.MOST_BYTES", 1000)
         objective = known.objective_
         assert tabulated(objective) is objective
 

@@ -46,6 +46,10 @@ class Gain(NamedTuple):
     mean: float
     std_error: float
 
+    def above(self, errors: float) -> bool:
+        """Whether it is at least so many of its standard errors above zero."""
+        return self.mean >= errors * self.std_error
+
     def proven(self, rows: int) -> bool:
         """Whether it is beyond doubt that the first is better, on so many rows."""
         return self.mean > max(PROVEN * self.std_error, LEAST_NATS / rows)

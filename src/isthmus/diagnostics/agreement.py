@@ -27,35 +27,6 @@ _ANCHORS_ALONE: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """Another family, fitted to half of the rows and judged on the other half.
-
-    Attributes
-    ----------
-    name : str
-    kl : float
-        Mean log p/q over held-out rows of p.
-    gain : float
-        Held-out log-likelihood per row above that of the model in question.
-    std_error : float
-        Standard error of the gain.
-    evidence : float
-        How many standard errors the gain must be above zero for the family to count.
-    """
-
-    name: str
-    kl: float
-    gain: float
-    std_error: float
-    evidence: float
-
-    @property
-    def fits(self) -> bool:
-        """Whether held-out rows leave it in the running."""
-        return self.gain >= self.evidence * self.std_error
-
-
 def check_anchors(means: Sequence[float]) -> Check:
     """Whether anchors that fit the samples equally well give about the same KL.
 
@@ -146,26 +117,24 @@ def agreement(e: Evidence) -> Check | None:
         # What there is to warn of, the comparison has said.
         warnings.simplefilter("ignore")
         mine = HeldOut.of(chosen(e.comparison.estimator), train, held)
-        found = []
+        judged, fitting = False, {}
         for name, model, evidence in _families(e, train):
             try:
                 other = HeldOut.of(model, train, held)
             except (ValueError, np.linalg.LinAlgError):
                 continue
-            found += [
-                Alternative(f"{name}{side}", kl, *gain, evidence)
-                for side, kl, gain in other.instead_of(mine)
-            ]
-    if not found:
-        return None
+            judged = True
+            for side, kl, gain in other.instead_of(mine):
+                if gain.above(evidence):
+                    fitting[f"{name}{side}"] = kl
     # The fits share their rows, and most of their noise.
     error = float(mine.ratio[0].std() / np.sqrt(len(held.p)))
-    fitting = {one.name: one.kl for one in found if one.fits}
-    return check_agreement(mine.kl, fitting, error if np.isfinite(error) else 0.0)
+    error = error if np.isfinite(error) else 0.0
+    return check_agreement(mine.kl, fitting, error) if judged else None
 
 
 def _families(e: Evidence, train: TwoSamples) -> Iterator[tuple[str, Any, float]]:
-    """Name, unfitted model and the evidence it needs.
+    """Name, unfitted model, and how many standard errors better than the model it must fit.
 
     A Student-t contains the normal; that it fits as well says nothing, and it has to fit better.
     """
@@ -183,13 +152,8 @@ def _families(e: Evidence, train: TwoSamples) -> Iterator[tuple[str, Any, float]
 class HeldOut:
     """What a model fitted to one half of the rows says of the other.
 
-    Attributes
-    ----------
-    ratio : list of ndarray
-        Log p/q at the rows of p and of q.
-    density : list of ndarray, optional
-        Log-density of the rows of p and of q under their own, and of q at the rows of p;
-        where the model has them.
+    Log p/q at the rows of p and of q; and, where the model has densities, their logarithms
+    at the rows of p and of q under their own, and of q at the rows of p.
     """
 
     ratio: list[Array]

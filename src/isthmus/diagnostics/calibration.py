@@ -39,12 +39,8 @@ def check_calibration(
     Returns
     -------
     Check
-        Its value is the slope b; a and the standard errors are among the details.
-
-    Notes
-    -----
-    Only rows that could be of either sample can tell. Across a chasm there are none, and
-    the check has nothing to say.
+        Its value is the slope b; a and the standard error of b are among the details. Only rows
+        that could be of either sample can tell: across a chasm it has nothing to say.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def accuracy(e: Evidence) -> Check | None:
     if not accuracies or e.facts.model is None:
         return None
     mean = np.mean(accuracies, axis=0).tolist()
-    binary = 0.5 * float((e.p > 0).mean() + (e.q < 0).mean())
+    binary = 0.5 * float((e.p.rows > 0).mean() + (e.q.rows < 0).mean())
     return check_accuracy(dict(zip(e.facts.model.class_names, mean, strict=True)), binary)
 
 
@@ -149,13 +149,9 @@ def check_chasm(
     others : mapping of str to ndarray
         For "p" and for "q", the log-probability of all other classes together at rows
         of that sample.
-    joined : bool
-        Whether there are auxiliaries.
-    learned : bool
-        Whether the ratio was learned from the classes; that of anchors alone, of waymarks or
-        of densities was not.
-    anchored : bool
-        Whether what is learned departs from anchors.
+    joined, learned, anchored : bool
+        Whether there are auxiliaries, whether the ratio was learned from the classes (that of
+        anchors alone, of waymarks or of densities was not), and whether it departs from anchors.
 
     Returns
     -------
@@ -196,7 +192,7 @@ def chasm(e: Evidence) -> Check:
     return check_chasm(
         others_of(e.comparison, e.some),
         joined=len(e.facts.auxiliaries) > 0,
-        learned=e.facts.learned and not e.crosses_chasm,
+        learned=e.facts.learned and not own(e.comparison.estimator).crosses_chasm,
         anchored=e.facts.model is not None and e.facts.model.anchored,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..crossfit import CrossFit
 from ..data.kept import KeptRows
-from ..data.sample import TwoSamples
+from ..data.sample import Sample, TwoSamples
 from ..estimator import FitFacts, own
 from ..functionals import Estimate
 from ..maps.affine import canonical_map
@@ -18,7 +18,7 @@ from ..model.rows import ClassRows
 from ..tables.frames import TableEncoder
 from ..typing import Array, IntArray
 
-_TEST_ROWS = 2000
+_SOME_ROWS = 2000
 
 
 class Compared(Protocol):
@@ -44,12 +44,7 @@ class Compared(Protocol):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A comparison, with what several checks ask for.
-
-    Attributes
-    ----------
-    comparison : Compared
-    """
+    """A comparison, with what several checks ask for; each part is made when it is asked for."""
 
     comparison: Compared
 
@@ -59,35 +54,20 @@ class Evidence:
         facts: FitFacts = own(self.comparison.estimator).facts
         return facts
 
-    @property
-    def crosses_chasm(self) -> bool:
-        """Whether the estimator joins far samples by itself."""
-        return bool(own(self.comparison.estimator).crosses_chasm)
-
     @cached_property
     def kl(self) -> Estimate:
         """KL(p‖q)."""
         return self.comparison.kl
 
     @property
-    def p(self) -> Array:
-        """Cross-fitted log-ratios at the rows of p."""
-        return self.comparison.crossfit.log_ratio_p
+    def p(self) -> Sample:
+        """Cross-fitted log-ratios at the rows of p, with their weights."""
+        return Sample(self.comparison.crossfit.log_ratio_p, self.comparison.samples.p.weight)
 
     @property
-    def q(self) -> Array:
-        """Cross-fitted log-ratios at the rows of q."""
-        return self.comparison.crossfit.log_ratio_q
-
-    @property
-    def weight_p(self) -> Array:
-        """Weights of the rows of p."""
-        return self.comparison.samples.p.weight
-
-    @property
-    def weight_q(self) -> Array:
-        """Weights of the rows of q."""
-        return self.comparison.samples.q.weight
+    def q(self) -> Sample:
+        """Cross-fitted log-ratios at the rows of q, with their weights."""
+        return Sample(self.comparison.crossfit.log_ratio_q, self.comparison.samples.q.weight)
 
     @property
     def weighted(self) -> bool:
@@ -102,7 +82,7 @@ class Evidence:
         p, q = self.comparison.class_rows.inside
         return p.rows, q.rows
 
-    @property
+    @cached_property
     def white(self) -> tuple[Array, Array] | None:
         """Rows of p and of q in coordinates in which the pooled sample is white."""
         kept = self.comparison.kept
@@ -114,11 +94,8 @@ class Evidence:
     @cached_property
     def some(self) -> dict[str, Array]:
         """At most 2000 rows of "p" and of "q"."""
-        kept = self.comparison.kept
-        return {
-            name: rows[spaced(len(rows), _TEST_ROWS)]
-            for name, rows in (("p", kept.p), ("q", kept.q))
-        }
+        both = {"p": self.comparison.kept.p, "q": self.comparison.kept.q}
+        return {name: rows[spaced(len(rows), _SOME_ROWS)] for name, rows in both.items()}
 
 
 def spaced(n: int, most: int) -> IntArray:

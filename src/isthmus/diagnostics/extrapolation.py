@@ -53,20 +53,16 @@ class Neighbourhood:
         self._radius = np.maximum(near, 1e-6 * np.sqrt(white.shape[1]))
         self.usual_ = self._score(white[half:])
 
-    def score(self, X: Array) -> Array:
-        """How far rows lie from the sample, in units of its own distances there, shape (n,)."""
+    def distance(self, X: Array) -> Array:
+        """How far rows lie from the sample; at one, as far as any that is known to be of it."""
         out = np.empty(len(X))
         for at in slices(len(X), _CHUNK):
             out[at] = self._score((X[at] - self.centre_) @ self._axes)
-        return out
-
-    def relative(self, X: Array) -> Array:
-        """The same, in units of the largest score that is known to be of the sample."""
-        return self.score(X) / max(float(self.usual_.max()), 1.0)
+        return out / max(float(self.usual_.max()), 1.0)
 
     def outside(self, X: Array) -> BoolArray:
         """Whether each row lies farther away than any that is known to be of the sample."""
-        return self.relative(X) > 1.0
+        return self.distance(X) > 1.0
 
     def _score(self, white: Array) -> Array:
         # A column that does not vary in the sample may put a row beyond all numbers.
@@ -87,7 +83,7 @@ def _whitening(rows: Array) -> Array:
 def distance_from(kept: KeptRows, X: Array) -> Array:
     """Distance of rows from the nearer of two samples; above one, they are outside both."""
     sides = [Neighbourhood(np.nan_to_num(rows)) for rows in (kept.p, kept.q)]
-    return np.minimum(*(side.relative(np.nan_to_num(X)) for side in sides))
+    return np.minimum(*(side.distance(np.nan_to_num(X)) for side in sides))
 
 
 def check_extrapolation(score: Array) -> Check:

@@ -135,4 +135,6 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
 
 def flexibility(e: Evidence) -> Check | None:
     """Where the fit has coordinates of its own, and rows count once."""
-    return None if e.inside is None or e.weighted else check_flexibility(*e.inside, e.p, e.q)
+    return (
+        None if e.inside is None or e.weighted else check_flexibility(*e.inside, e.p.rows, e.q.rows)
+    )

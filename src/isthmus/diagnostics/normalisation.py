@@ -25,13 +25,10 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
 
     Parameters
     ----------
-    log_terms : ndarray of shape (n,)
-        Log of the terms whose mean should be one.
-    weight : ndarray of shape (n,), optional
-    what : str
-        The expectation, such as "E_q[p/q]".
-    how : str
-        Which rows the mean runs over.
+    log_terms, weight : ndarray of shape (n,)
+        Log of the terms whose mean should be one, and weights of the rows, if they have some.
+    what, how : str
+        The expectation, such as "E_q[p/q]", and which rows the mean runs over.
     """
     share = Sample.of(log_terms, weight).share
     log_mean = float(logsumexp(log_terms, b=share))
@@ -64,13 +61,13 @@ def reach(log_ratio_p: Array, log_ratio_q: Array, top: str = "p") -> float:
 
 def normalisation(e: Evidence, top: str, bottom: str) -> Check:
     """Check that E_bottom[top/bottom] is one, on rows that can tell."""
-    apart = reach(e.p, e.q, top) < COVERED
+    apart = reach(e.p.rows, e.q.rows, top) < COVERED
     found = _over_auxiliaries(e, top) if apart else None
     if found is not None:
         return found
-    terms, weight = (e.q, e.weight_q) if bottom == "q" else (-e.p, e.weight_p)
+    sample = e.q if bottom == "q" else e.p.map(np.negative)
     what, how = f"E_{bottom}[{top}/{bottom}]", f"the rows of {bottom}"
-    check = check_normalisation(terms, weight, what, how)
+    check = check_normalisation(sample.rows, sample.weight, what, how)
     if not apart or check.value >= 1.0:
         return check
     told = f"{bottom} has no rows where {top} has most of its mass, which cannot be checked."

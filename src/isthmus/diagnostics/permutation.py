@@ -27,22 +27,7 @@ _FARTHEST = 700.0
 def permutation_losses(
     comparison: Compared, blocks: list[slice], repeats: int, seeds: Seeds
 ) -> list[tuple[float, float]]:
-    """What the ratio loses when each of several blocks of columns is permuted.
-
-    Parameters
-    ----------
-    comparison : Compared
-    blocks : list of slice
-        Which columns are permuted together.
-    repeats : int
-        Number of permutations.
-    seeds : Seeds
-
-    Returns
-    -------
-    list of (float, float)
-        For every block the loss and its standard error.
-    """
+    """What the ratio loses when each of several blocks of columns is permuted, with its error."""
     kept, samples = comparison.kept, comparison.samples
     counts = [int((sample.weight > 0).sum()) for sample in samples]
     # Beyond what is kept, a model of all rows hardly leans on any one of them.

@@ -20,10 +20,8 @@ def check_pareto(log_ratio_q: Array, weight: Array | None = None) -> Check:
 
     Parameters
     ----------
-    log_ratio_q : ndarray of shape (n,)
-        Log p/q at the rows of q.
-    weight : ndarray of shape (n,), optional
-        Weights of the rows.
+    log_ratio_q, weight : ndarray of shape (n,)
+        Log p/q at the rows of q, and their weights, if they have some.
 
     Returns
     -------
@@ -51,7 +49,10 @@ def check_pareto(log_ratio_q: Array, weight: Array | None = None) -> Check:
 
 
 def check_effective_size(log_ratio_q: Array, weight: Array | None = None) -> Check:
-    """Effective number of rows of q after they are weighted to look like p."""
+    """Effective number of rows of q after they are weighted to look like p.
+
+    Parameters are those of :func:`check_pareto`.
+    """
     log_weights = _log_weights(log_ratio_q, weight)
     # With no weight anywhere, no row counts.
     weighty = bool((log_weights > -np.inf).any())
@@ -86,10 +87,8 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
 
     Parameters
     ----------
-    log_ratio_p : ndarray of shape (n,)
-        Log p/q at the rows of p.
-    weight : ndarray of shape (n,), optional
-        Weights of the rows; those of weight zero are left out.
+    log_ratio_p, weight : ndarray of shape (n,)
+        Log p/q at the rows of p, and their weights, if they have some.
     """
     if weight is not None:
         log_ratio_p = log_ratio_p[weight > 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..data.seeds import Seeds
 from ..data.validation import as_two_samples, check_number
 from ..functionals import Estimate
 from ..tables.frames import TableEncoder, is_table
-from ..typing import Array, BoolArray, IntArray, RandomState
+from ..typing import Array, BoolArray, RandomState
 from .check import Check, Verdict
 from .evidence import Evidence
 from .label_blind import Blind, blind_features
@@ -156,7 +156,7 @@ def _statistics(
     blind: Blind, is_p: BoolArray, n_permutations: int, seeds: Seeds
 ) -> Iterator[Array]:
     """The four statistics, for the actual labels and then for permuted ones, in chunks."""
-    rng, gram = seeds("permutations"), _Gram.of(blind, is_p, seeds)
+    rng, spread = seeds("permutations"), _spread(blind, is_p)
     n, n_p = len(is_p), int(is_p.sum())
     waves = blind.columns.reshape(n, -1)
     actual = np.where(is_p, 1.0 / n_p, -1.0 / (n - n_p))
@@ -165,41 +165,37 @@ def _statistics(
         labels = rng.permuted(np.tile(actual, (size, 1)), axis=1)
         if begin == 0:
             labels[0] = actual
-        spread = gram(labels) if blind.spread is None else _squares(labels @ blind.spread)
         by_column = ((labels @ waves) ** 2).reshape(size, *blind.columns.shape[1:])
         yield np.column_stack([
             _squares(labels @ blind.mean),
-            spread,
+            spread(labels),
             by_column.sum(axis=2).max(axis=1),
             _squares(labels @ blind.kernel),
         ])  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Gram:
-    """Squared difference of all second moments, from inner products of some rows."""
+def _spread(blind: Blind, is_p: BoolArray) -> Callable[[Array], Array]:
+    """Squared difference of all second moments, as a function of labels in rows.
 
-    at: IntArray
-    kernel: Array
+    Where there are too many of them, it is found from inner products of some rows.
+    """
+    features = blind.spread
+    if features is not None:
+        return lambda labels: _squares(labels @ features)
+    # A permutation of all labels permutes those of any fixed rows.
+    at = np.concatenate([np.flatnonzero(is_p == side)[:_GRAM_ROWS] for side in (True, False)])
+    kernel = (blind.mean[at] @ blind.mean[at].T) ** 2
 
-    @classmethod
-    def of(cls, blind: Blind, is_p: BoolArray, seeds: Seeds) -> _Gram:
-        if blind.spread is not None:
-            return cls(np.zeros(0, dtype=int), np.zeros((0, 0)))
-        # A permutation of all labels permutes those of any fixed rows.
-        sides = [np.flatnonzero(is_p == side)[:_GRAM_ROWS] for side in (True, False)]
-        at = np.concatenate(sides)
-        kernel = (blind.mean[at] @ blind.mean[at].T) ** 2
-        return cls(at, kernel)
-
-    def __call__(self, labels: Array) -> Array:
-        some = labels[:, self.at]
+    def from_products(labels: Array) -> Array:
+        some = labels[:, at]
         # Among fixed rows the numbers of either label vary, so that each side is averaged anew.
         top, bottom = np.maximum(some, 0.0), np.maximum(-some, 0.0)
         top /= np.maximum(top.sum(axis=1, keepdims=True), 1e-300)
         bottom /= np.maximum(bottom.sum(axis=1, keepdims=True), 1e-300)
         some = top - bottom
-        return np.asarray(np.einsum("ij,ij->i", some @ self.kernel, some))
+        return np.asarray(np.einsum("ij,ij->i", some @ kernel, some))
+
+    return from_products
 
 
 def _squares(means: Array) -> Array:

@@ -21,7 +21,7 @@ from ..typing import Array, RandomState
 from .fit import Fit, fit_of
 from .influence import is_small
 from .posterior import Posterior, learned_pair
-from .tabulated import tabulated
+from .target import tabulated
 
 
 def bootstrap(

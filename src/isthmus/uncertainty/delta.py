@@ -31,22 +31,10 @@ def divergence_std_error(
     alternatives: Sequence[tuple[Array, Array]],
     level: float,
 ) -> float:
-    """Standard error of a cross-fitted divergence.
+    """Standard error of a cross-fitted divergence, for an interval of a level.
 
-    Parameters
-    ----------
-    divergence : Divergence
-    ratios : tuple
-        Cross-fitted.
-    without : sequence of (ndarray, ndarray)
-        Log-ratios at all rows by each fold's model; where they are given, the error of the
-        fit is a jackknife over the folds.
-    influence : Influence, optional
-        Of every row on the fit to all rows, where it is known in closed form.
-    alternatives : sequence of (ndarray, ndarray)
-        As in :func:`choice_std_error`.
-    level : float
-        Level of the interval that it is for.
+    Where log-ratios at all rows by the models ``without`` each fold are given, the error of
+    the fit is a jackknife over the folds; otherwise it follows from the rows' influence.
     """
     if not np.isfinite(float(divergence.value(*ratios))):
         return np.inf
@@ -104,15 +92,10 @@ def _gradient(influence: Influence, slopes: tuple[Array, Array]) -> Array:
 
 
 def jackknife_std_error(without: Array, level: float) -> float:
-    """Standard error of a fit from what leaving out each of a few groups of rows does.
+    """Standard error of a fit from a functional of the fits without each of a few groups of rows.
 
-    Parameters
-    ----------
-    without : ndarray of shape (groups,)
-        The functional, evaluated on all rows, of the fit without each group.
-    level : float
-        Level of the interval that it is for: a variance from few groups is itself
-        uncertain, as Student's t distribution knows.
+    A variance from few groups is itself uncertain, as Student's t distribution knows: the error
+    is that for a normal interval of a level.
     """
     from scipy.stats import norm, t
 
@@ -125,15 +108,8 @@ def jackknife_std_error(without: Array, level: float) -> float:
 def choice_std_error(divergence: Divergence, alternatives: Sequence[tuple[Array, Array]]) -> float:
     """How far a divergence is uncertain because several pairs of anchors fit as well.
 
-    The root mean square distance between the answer of the anchors that were chosen and
-    those of others that are not worse by more than chance.
-
-    Parameters
-    ----------
-    divergence : Divergence
-    alternatives : sequence of (ndarray, ndarray)
-        Log-ratios at held-out rows of p and of q, by the chosen anchors and then by others;
-        see :attr:`isthmus.estimator.FitFacts.alternatives`.
+    The root mean square distance between the answer of the anchors that were chosen, which
+    come first, and those of others; see :attr:`isthmus.estimator.FitFacts.alternatives`.
     """
     if len(alternatives) < 2:
         return 0.0

@@ -20,18 +20,9 @@ from .influence import Influence
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted MDRE, its model, and the objective over its rows.
+    """A fitted MDRE, its model, the rows of every class, and the objective over these.
 
-    Attributes
-    ----------
-    mdre : MDRE
-    model : ClassModel
-    rows : ClassRows
-        Rows of every class.
-    objective : Objective
-        Over these rows.
-    theta : ndarray of shape (n_parameters,)
-        Parameters of the fit; zero where the penalty is infinite.
+    The parameters ``theta`` are zero where the penalty is infinite.
     """
 
     mdre: MDRE
@@ -83,15 +74,9 @@ class Fit:
 
 
 def fit_of(mdre: Any, infinite: bool = False, rows: ClassRows | None = None) -> Fit:
-    """The fit with its rows, or an error that says what is missing.
+    """The fit of an MDRE with its rows, or an error that says what is missing.
 
-    Parameters
-    ----------
-    mdre : MDRE
-    infinite : bool
-        Whether an infinite penalty will do, at which parameters are zero.
-    rows : ClassRows, optional
-        The rows of every class, where they are at hand.
+    An infinite penalty must be allowed for. The rows of every class are made again unless given.
     """
     if not isinstance(mdre, MDRE):
         raise ValueError(

@@ -29,17 +29,10 @@ from ..typing import Array
 
 
 class Influence:
-    """What every row contributes to the gradient.
+    """What every row contributes to the gradient at the minimum of an objective.
 
-    A sum over rows that goes with it is given by its summands, an array for each of the
-    first classes; the others have none.
-
-    Parameters
-    ----------
-    point : Point
-        The objective at its minimum.
-    anchored : bool
-        Whether the critics sit on normal anchors, whose own fit then counts.
+    Where critics sit on normal anchors, the fit of these counts too. A sum over rows that goes
+    along is given by its summands, an array for each of the first classes.
     """
 
     def __init__(self, point: Point, anchored: bool = True) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..data.seeds import Seeds
-from ..data.validation import check_number, check_option
 from ..functionals import Divergence, Estimate, get_divergence
 from ..mdre import MDRE
 from ..typing import Array, RandomState
@@ -21,7 +20,6 @@ from .nuts import nuts
 from .posterior import Posterior
 from .target import Target
 
-KINDS = ("laplace", "nuts", "bootstrap")
 _REPLICATES = 50
 
 
@@ -38,33 +36,19 @@ def interval(
     """A cross-fitted divergence with an interval from draws of the log-ratio.
 
     The value is the cross-fitted one. Draws say how far it may lie off: quantiles
-    of their deviations from their median make the interval.
-
-    Parameters
-    ----------
-    mdre : MDRE
-        Fitted to all rows.
-    ratios : tuple
-        Cross-fitted log-ratios at the rows of p and of q, and their weights.
-    kind : {"laplace", "nuts", "bootstrap"}
-        "laplace" and "nuts" draw the critic's parameters from their posterior,
-        stretched to the covariance over samples (see
-        :meth:`isthmus.uncertainty.NutsPosterior.calibrated`), and the error of the means over rows
-        with them; what one row does to both is counted once. "bootstrap" draws the rows.
-    spec, level, random_state, **how
-        As in :meth:`isthmus.Comparison.divergence`.
+    of their deviations from their median make the interval. "laplace" and "nuts" draw
+    the critic's parameters from their posterior, stretched to the covariance over samples (see
+    :meth:`isthmus.uncertainty.NutsPosterior.calibrated`), and the error of the means over rows
+    with them; what one row does to both is counted once. "bootstrap" draws the rows.
     """
-    check_option(kind, "interval", KINDS)
-    check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     divergence = get_divergence(spec)
-    value = float(divergence.value(*ratios))
-    if not np.isfinite(value):
-        return Estimate(value, np.inf, 0.0, divergence.upper, level=level, method=kind)
-    if kind == "bootstrap":
-        draws = _bootstrap_draws(mdre, ratios, divergence, random_state, **how)
-    else:
-        draws = _posterior_draws(mdre, ratios, divergence, kind, random_state, **how)
-    error = float(draws.std(ddof=1))
+    value, error, draws = float(divergence.value(*ratios)), np.inf, np.empty(0)
+    if np.isfinite(value):
+        if kind == "bootstrap":
+            draws = _bootstrap_draws(mdre, ratios, divergence, random_state, **how)
+        else:
+            draws = _posterior_draws(mdre, ratios, divergence, kind, random_state, **how)
+        error = float(draws.std(ddof=1))
     if not np.isfinite(error):
         return Estimate(value, np.inf, 0.0, divergence.upper, level=level, method=kind)
     ends = value + np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level]) - np.median(draws)

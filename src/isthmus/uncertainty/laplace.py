@@ -72,10 +72,7 @@ def laplace(
     Notes
     -----
     Up to 600 parameters (:data:`isthmus.model.solvers.EXACT_LIMIT`) the Hessian is formed and
-    factorised. Beyond, each draw is a solve by conjugate gradients,
-    :math:`H^{-1} b` with b from N(0, H): the likelihood's part of b is a sum over
-    rows of standard normal numbers, the prior's is one more. The standard deviation at
-    a few rows is a solve for each.
+    factorised. Beyond, each draw is a solve by conjugate gradients.
 
     References
     ----------
@@ -201,7 +198,7 @@ class ManyLaplace(Posterior):
 
 
 def perturbation(point: Point, rng: np.random.Generator) -> Array:
-    """A draw of N(0, H^-1) by one solve; see the notes of :func:`laplace`.
+    """A draw of N(0, H^-1): a solve with H of a draw of N(0, H), which is a sum over rows.
 
     At a row with class probabilities P the likelihood's curvature is diag(P) - P P',
     whose root is (I - P 1') diag(sqrt P). All known classes together are one, whose

@@ -42,7 +42,8 @@ def nuts(
     fit, evaluated by the fit's own code. The sampler moves in
     :math:`z = V^{-1}(\theta - \hat\theta)`, with V V' the inverse of the Hessian at
     the fit, in which the posterior is nearly standard normal; every chain starts at a
-    draw of that normal distribution around the fit.
+    draw of that normal distribution around the fit. Directions along which all critics
+    shift together are left out: no ratio depends on them.
 
     Parameters
     ----------
@@ -75,13 +76,6 @@ def nuts(
     UserWarning
         If R-hat is above 1.01, an effective sample size below 400, or a transition
         diverged; the message says what to do.
-
-    Notes
-    -----
-    Without a class of known density the softmax leaves one function open, which may be
-    added to all critics. The likelihood is flat along these directions, and the posterior
-    there is the prior, independent of all else. They are left out: the sampler
-    moves in the complement that is orthogonal to them under the prior, and no ratio changes.
 
     References
     ----------

@@ -23,7 +23,8 @@ class Posterior:
     """Draws of the parameters of a fitted :class:`~isthmus.MDRE`.
 
     Made by :func:`isthmus.uncertainty.laplace`, :func:`isthmus.uncertainty.nuts` and
-    :func:`isthmus.uncertainty.bootstrap`.
+    :func:`isthmus.uncertainty.bootstrap`. Draws are in the critic's own parametrisation; the
+    softmax's shift, on which no ratio depends, is not in them.
 
     Attributes
     ----------
@@ -31,11 +32,6 @@ class Posterior:
         The fitted model, with its rows.
     method : str
         "laplace", "nuts" or "bootstrap".
-
-    Notes
-    -----
-    Draws are in the critic's own parametrisation. The softmax's shift, on which no ratio
-    depends, is not in them.
 
     Examples
     --------
@@ -48,9 +44,7 @@ class Posterior:
     >>> posterior = uncertainty.laplace(model, random_state=0)
     >>> posterior.log_ratio_draws([-1.0, 0.0, 1.0]).shape
     (1000, 3)
-    >>> mean, std = posterior.log_ratio([-1.0, 0.0, 1.0], return_std=True)
-    >>> kl = posterior.divergence("kl", p, q)
-    >>> kl.method
+    >>> posterior.divergence("kl", p, q).method
     'laplace'
     """
 
@@ -75,18 +69,10 @@ class Posterior:
         )
 
     def log_ratio_draws(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
-        """Log of the ratio of two classes' densities at the rows of X, for every draw.
+        """Log of the ratio of two classes' densities for every draw, shape (S, n).
 
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, d) or (n,)
-        numerator, denominator : str
-            Names of two classes: "p", "q", "m1", ...
-
-        Returns
-        -------
-        ndarray of shape (S, n)
-            What :mod:`isthmus.functionals` takes in place of one set of log-ratios.
+        Parameters are those of :meth:`isthmus.MDRE.log_ratio`. The result is what
+        :mod:`isthmus.functionals` takes in place of one set of log-ratios.
         """
         rows, pair = self._read(X, numerator, denominator)
         out = np.empty((len(self.draws), len(rows)))
@@ -101,11 +87,10 @@ class Posterior:
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, d) or (n,)
+        X, numerator, denominator
+            As in :meth:`isthmus.MDRE.log_ratio`.
         return_std : bool
             Whether to return the standard deviation too.
-        numerator, denominator : str
-            Names of two classes.
 
         Returns
         -------

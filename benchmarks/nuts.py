@@ -38,6 +38,7 @@ from _record import Run, console, options, table, verdict
 
 from isthmus import MDRE, problems, stack
 from isthmus.uncertainty import Posterior, laplace, nuts
+from isthmus.uncertainty.fit import fit_of
 from isthmus.uncertainty.target import Target
 
 PROBLEM = "running-example"
@@ -79,7 +80,7 @@ def by_blackjax(model: MDRE, arguments, density: str) -> dict:
     import blackjax
 
     start = time.perf_counter()
-    target = Target(model)
+    target = Target(fit_of(model))
     log_density = in_jax(target) if density == "jax" else by_callback(target)
 
     def chain(key, z):
@@ -116,11 +117,13 @@ def in_jax(target: Target):
     import jax.numpy as jnp
 
     objective = target.objective
-    sample, l2 = objective.sample, objective.l2
-    features = [jnp.asarray(phi.T) for phi in objective.critic.features(sample.X)]
-    known = jnp.asarray((sample.offset + sample.log_prior).T)
-    weight, V, mode = map(jnp.asarray, (sample.weight, target.basis, target.mode))
-    edges = np.searchsorted(sample.label, np.arange(len(sample.log_prior) + 1)).tolist()
+    blocks, l2 = objective.blocks, objective.l2
+    X = np.concatenate([sample.rows for sample in blocks.classes])
+    features = [jnp.asarray(phi.T) for phi in objective.critic.features(X)]
+    known = jnp.asarray((np.concatenate(blocks.offsets) + blocks.log_prior).T)
+    weights = np.concatenate([sample.weight for sample in blocks.classes])
+    weight, V, mode = map(jnp.asarray, (weights, target.basis, target.mode))
+    edges = np.cumsum([0, *map(len, blocks.classes)]).tolist()
     # In the paper's model all classes are learned, in their own order.
     own = [slice(a, b) for a, b in itertools.pairwise(edges)]
 
@@ -171,9 +174,10 @@ def judge(model: MDRE, found: dict, expected: tuple[np.ndarray, np.ndarray]) -> 
         sizes = [float(arviz.ess(z, method=method)["x"].min()) for method in ("bulk", "tail")]
     found["ess"] = min(sizes)
     found["ess_per_second"] = found["ess"] / found["seconds"]
-    target = Target(model)
+    target = Target(fit_of(model))
     flat = np.asarray(z).reshape(-1, target.size)
-    mean, sd = Posterior(model, target.theta(flat), "nuts").log_ratio(GRID, return_std=True)
+    posterior = Posterior(fit_of(model), target.theta(flat), "nuts")
+    mean, sd = posterior.log_ratio(GRID, return_std=True)
     large = np.abs(expected[0]) > 1.0
     found["mean_error"] = float(np.abs(mean / expected[0] - 1.0)[large].max())
     found["mean_error_in_sd"] = float((np.abs(mean - expected[0]) / expected[1]).max())

@@ -17,9 +17,10 @@ from .data.kept import KeptRows
 from .data.sample import TwoSamples
 from .data.validation import as_rows, check_number, check_option
 from .diagnostics import Check
-from .diagnostics.checks import COVERED
-from .diagnostics.diagnose import diagnose, reach
-from .diagnostics.extrapolation import Reach, check_extrapolation
+from .diagnostics.diagnose import diagnose
+from .diagnostics.extrapolation import check_extrapolation, distance_from
+from .diagnostics.normalisation import COVERED, reach
+from .estimator import own
 from .functionals import (
     Estimate,
     donsker_varadhan,
@@ -30,12 +31,13 @@ from .functionals import (
 )
 from .mdre import Training
 from .model.classes import ClassModel
-from .model.objective import Point
 from .model.rows import ClassRows
 from .settings import Call
 from .tables.frames import TableEncoder, is_table
 from .typing import Array, RandomState
 from .uncertainty.delta import divergence_std_error
+from .uncertainty.fit import fit_of
+from .uncertainty.influence import Influence
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -204,7 +206,12 @@ class Comparison:
         divergence = get_divergence(spec)
         value = float(divergence.value(*self.ratios))
         error = divergence_std_error(
-            divergence, self.ratios, self.crossfit.without, self.estimator, self._point, level
+            divergence,
+            self.ratios,
+            self.crossfit.without,
+            self._influence,
+            own(self.estimator).facts.alternatives,
+            level,
         )
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
@@ -231,7 +238,7 @@ class Comparison:
         functions = {"donsker-varadhan": donsker_varadhan, "nwj": nwj}
         if kind not in functions:
             raise ValueError(f"kind must be one of {list(functions)}; received {kind!r}.")
-        if reach(self, "p") < COVERED:
+        if reach(self.log_ratio_p, self.log_ratio_q) < COVERED:
             warnings.warn(
                 "q has no rows where p has most of its mass, so that this number is not a bound.",
                 stacklevel=2,
@@ -284,7 +291,7 @@ class Comparison:
                 f"x must have the {kept.p.shape[1]} columns of the samples; received "
                 f"{rows.shape[1]}."
             )
-        return check_extrapolation(Reach(kept).score(rows))
+        return check_extrapolation(distance_from(kept, rows))
 
     @property
     def trusted(self) -> bool:
@@ -326,14 +333,11 @@ class Comparison:
         return training.rows(model)
 
     @cached_property
-    def _point(self) -> Point | None:
-        """The objective at its minimum, where influences are known in closed form."""
+    def _influence(self) -> Influence | None:
+        """What every row did to the fit to all rows, where it is known in closed form."""
         if self.crossfit.without or self.class_rows is None:
             return None
-        objective = self.estimator.objective_over(self.class_rows)
-        # Critics that stay at their anchors have no parameters; their curvature is the penalty's.
-        theta = self.estimator.solution_.theta
-        return Point(objective, theta if len(theta) else np.zeros(objective.n_parameters))
+        return fit_of(self.estimator, infinite=True, rows=self.class_rows).influence
 
     def encode(self, x: Any) -> Any:
         """A frame as the rows that the estimator sees; anything else as it is."""

@@ -7,6 +7,8 @@ labels, weights, ``predict``, ``predict_proba`` and ``score``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +22,39 @@ from .data.seeds import Seeds
 from .data.validation import as_labels, as_rows, as_weight, column_names, select_columns
 from .model.classes import CriticModel
 from .model.rows import fresh_rows
+from .model.solvers import Solution
+from .selection.record import Selection
 from .typing import Array
+
+
+@dataclass(frozen=True)
+class FitFacts:
+    """What a fitted estimator tells of itself, for checks and standard errors.
+
+    Attributes
+    ----------
+    model : CriticModel or None
+        Critics of all classes, where it has them.
+    auxiliaries : sequence
+        Fitted, one for each class beyond p and q.
+    learned : bool
+        Whether a critic was learned, or the ratio is that of anchors alone.
+    solution : Solution or None
+        How its solver ended.
+    selection : Selection
+        How its settings were chosen; empty where nothing was.
+    """
+
+    model: CriticModel | None = None
+    auxiliaries: Sequence[Any] = ()
+    learned: bool = True
+    solution: Solution | None = None
+    selection: Selection = field(default_factory=Selection)
+
+    @property
+    def alternatives(self) -> list[tuple[Array, Array]]:
+        """Log-ratios by anchors that fit as well, where the ratio is that of anchors alone."""
+        return [] if self.learned else self.selection.alternatives
 
 
 class RatioEstimator(BaseEstimator):
@@ -49,6 +83,17 @@ class RatioEstimator(BaseEstimator):
     def takes_missing(self) -> bool:
         """Whether rows may hold NaN."""
         return False
+
+    @property
+    def facts(self) -> FitFacts:
+        """What the fit tells of itself, from the attributes that :meth:`learn` may set."""
+        found = vars(self)
+        selection = found.get("selection_")
+        return FitFacts(
+            learned=bool(np.isfinite(found.get("l2_", 0.0)).any()),
+            solution=found.get("solution_"),
+            selection=selection if isinstance(selection, Selection) else Selection(),
+        )
 
     def check_parameters(self) -> None:
         """Refuse parameters that do not fit, before the data are looked at."""
@@ -235,6 +280,11 @@ class ClassEstimator(RatioEstimator):
         """Log of the class priors."""
         return fitted(self).log_prior
 
+    @property
+    def facts(self) -> FitFacts:
+        """What the fit tells of itself."""
+        return replace(super().facts, model=self.model_, auxiliaries=self.auxiliaries_)
+
     def evaluate(self, rows: Array) -> Array:
         """Log p/q at rows that are checked."""
         return self.model_.log_ratio(rows)
@@ -332,6 +382,7 @@ class Adapter:
 
     takes_start = False
     crosses_chasm = False
+    facts = FitFacts()
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -353,9 +404,14 @@ def own(estimator: Any) -> Any:
     return estimator if isinstance(estimator, RatioEstimator) else Adapter(estimator)
 
 
+def chosen(full: Any) -> Any:
+    """An unfitted estimator, or an adapter of one, with the choices of a fit."""
+    return own(clone(full).set_params(**getattr(full, "best_params_", {})))
+
+
 def refitted(full: Any, samples: TwoSamples) -> Any:
     """The estimator with the choices of a fit, fitted to other rows from where that one ended."""
-    again = own(clone(full).set_params(**getattr(full, "best_params_", {})))
+    again = chosen(full)
     start = getattr(full, "solution_", None) if again.takes_start else None
     return again.fit_samples(samples, **({} if start is None else {"start": start}))
 

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from isthmus import MDRE, compare
-from isthmus.data import kept as _kept
+from isthmus.data.kept import KeptRows
+from isthmus.data.sample import TwoSamples
 from isthmus.diagnostics import ColumnShift, rank_columns
-from isthmus.diagnostics import permutation as _permutation
 from isthmus.diagnostics.marginal import jensen_shannon, level_codes
+from isthmus.tables.columns import as_columns
 
 NORMAL = MDRE(auxiliaries="bridge", critic="quadratic", anchor="gaussian", maps=None, l2=np.inf)
 
@@ -88,17 +89,20 @@ class TestPermutation:
         assert one != many
 
     def test_what_is_not_kept_is_judged_by_the_model_of_all_rows(self, monkeypatch):
-        monkeypatch.setattr(_kept, "_MOST_ROWS", 150)
+        monkeypatch.setattr("isthmus.data.kept.MOST_ROWS", 150)
 
         def never(*_):
             raise AssertionError("fitted again")
 
-        monkeypatch.setattr(_permutation, "_refitted", never)
+        monkeypatch.setattr("isthmus.diagnostics.permutation.refitted", never)
         rng = np.random.default_rng(0)
-        c = quick(rng.normal(0, 1, (600, 2)), rng.normal([0.0, 1.0], 1, (500, 2)))
-        assert len(c._rows.p) == len(c._rows.q) == 150
+        p, q = rng.normal(0, 1, (600, 2)), rng.normal([0.0, 1.0], 1, (500, 2))
+        c = quick(p, q)
+        assert len(c.kept.p) == len(c.kept.q) == 150
         # From end to end, and as they stand there.
-        assert (c._rows.at_p[0], c._rows.at_p[-1]) == (0, 599)
+        assert c.kept.at_p[0] < 60 and c.kept.at_p[-1] >= 540
+        np.testing.assert_array_equal(c.kept.p, p[c.kept.at_p])
+        np.testing.assert_array_equal(c.kept.q, q[c.kept.at_q])
         first = rank_columns(c, random_state=0)[0]
         assert first.name == "x1" and abs(first.value - 0.5) < 4 * first.std_error + 0.05
 
@@ -109,7 +113,7 @@ class TestPermutation:
         q[300:, 0] += 3.0
         weight = np.repeat([2.0, 0.0], 300)
         c = quick(p, q, weight_q=weight)
-        assert len(c._rows.q) == 300
+        assert len(c.kept.q) == 300
         for method in ("permutation", "marginal"):
             for shift in rank_columns(c, method, random_state=0):
                 assert abs(shift.value) < 4 * shift.std_error
@@ -226,13 +230,13 @@ class TestRefusals:
         rng = np.random.default_rng(0)
         p, q = rng.normal(0, 1, (50, 2)), rng.normal(0, 1, (50, 2))
         c = quick(p, q)
-        before = c._rows.p.copy()
+        before = c.kept.p.copy()
         p += 1e6
-        np.testing.assert_array_equal(c._rows.p, before)
+        np.testing.assert_array_equal(c.kept.p, before)
 
     def test_rows_kept_of_wide_samples_are_fewer(self):
         wide = np.zeros((3000, 4000))
-        kept = _kept.KeptRows.of(wide, wide, None, None)
+        kept = KeptRows.of(TwoSamples.of(wide, wide))
         assert kept.p.shape == (500, 4000)
 
 
@@ -282,3 +286,8 @@ class TestJensenShannon:
         # Bins of equal mass over both samples, twice the cube root of the rows.
         assert len(np.unique(many)) == 20
         assert np.ptp(np.bincount(many)) <= 1
+
+
+def test_text_with_a_nul_is_not_cut():
+    text = np.array(["a\0b", "a\0c", "a"])
+    assert as_columns({"x": text}, "p", ["x"])["x"].levels == ("a\0b", "a\0c", "a")

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from isthmus import two_sample_test
-from isthmus.diagnostics.two_sample import _tail_scale
+from isthmus.diagnostics.two_sample import tail_scale
 
 NULLS = {
     "normal": lambda rng, n: rng.normal(size=(n, 3)),
@@ -149,9 +149,9 @@ class TestInput:
 def test_tail_scale_orders_like_the_statistics_and_is_finite():
     found = np.random.default_rng(0).gamma(2.0, size=(500, 2))
     found[0] = [1e6, 1e-9]
-    scale = _tail_scale(found)
+    scale = tail_scale(found)
     assert np.isfinite(scale).all()
     for column, scaled in zip(found.T, scale.T, strict=True):
         assert (np.diff(scaled[np.argsort(column)]) >= 0).all()
     # One value for all: no evidence of anything.
-    assert (_tail_scale(np.ones((10, 1))) == 0).all()
+    assert (tail_scale(np.ones((10, 1))) == 0).all()

@@ -296,10 +296,11 @@ class TestAlternatives:
         values = np.array(selection.by_anchor)
         assert len(values) > 1, selection.summary()
         distance = np.sqrt(np.mean((values[1:] - values[0]) ** 2))
-        assert choice_std_error(get_divergence("kl"), c.estimator) == pytest.approx(distance)
+        alternatives = c.estimator.facts.alternatives
+        assert choice_std_error(get_divergence("kl"), alternatives) == pytest.approx(distance)
         assert c.kl.std_error > distance
 
     def test_settings_that_were_given_have_none(self):
         X, y = normals(200)
         model = MDRE(anchor="gaussian", maps=None, critic="quadratic", l2=np.inf).fit(X, y)
-        assert choice_std_error(get_divergence("kl"), model) == 0.0
+        assert choice_std_error(get_divergence("kl"), model.facts.alternatives) == 0.0

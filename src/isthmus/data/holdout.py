@@ -47,6 +47,10 @@ class Gain(NamedTuple):
     mean: float
     std_error: float
 
+    def above(self, errors: float) -> bool:
+        """Whether it is at least so many of its standard errors above zero."""
+        return self.mean >= errors * self.std_error
+
     def proven(self, rows: int) -> bool:
         """Whether it is beyond doubt that the first is better, on so many rows."""
         return self.mean > max(PROVEN * self.std_error, LEAST_NATS / rows)
@@ -117,6 +121,12 @@ def split_rows(
     order = rng.permutation(n)[:most]
     cut = held if isinstance(held, int) else max(round(held * len(order)), least)
     return Split(order[cut:], order[:cut])
+
+
+def halves(n: int, rng: np.random.Generator) -> Split:
+    """Hold out half of n rows at random."""
+    order = rng.permutation(n)
+    return Split(order[n // 2 :], order[: n // 2])
 
 
 def quarters(order: IntArray, count: int = 4) -> list[Split]:

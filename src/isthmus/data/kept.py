@@ -9,8 +9,8 @@ import numpy as np
 from ..typing import Array, IntArray
 from .sample import Sample, TwoSamples, bounded_rows
 
-_MOST_ROWS = 20_000
-_MOST_NUMBERS = 2_000_000
+MOST_ROWS = 20_000
+MOST_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class KeptRows:
 
         Rows of weight zero are not there.
         """
-        most = int(np.clip(_MOST_NUMBERS // samples.n_columns, 100, _MOST_ROWS))
+        most = int(np.clip(MOST_NUMBERS // samples.n_columns, 100, MOST_ROWS))
         at_p, at_q = (_places(sample, most) for sample in samples)
         return cls(samples.p.rows[at_p], samples.q.rows[at_q], at_p, at_q)
 

@@ -1,27 +1,16 @@
 """Diagnostics that say when not to trust an answer."""
 
-from .agreement import check_agreement
+from .agreement import check_agreement, check_anchors
 from .calibration import check_calibration
-from .chasm import check_chasm
+from .chasm import accuracy_band, check_accuracy, check_bridge, check_chasm
 from .check import Check, Verdict, doubt
-from .checks import (
-    accuracy_band,
-    check_accuracy,
-    check_anchors,
-    check_bridge,
-    check_convergence,
-    check_effective_size,
-    check_flexibility,
-    check_normalisation,
-    check_rising,
-    check_support,
-)
 from .columns import ColumnShift, rank_columns
-from .difference import check_difference
 from .extrapolation import check_extrapolation
+from .fitting import check_convergence, check_flexibility, check_rising, check_support
+from .normalisation import check_normalisation
 from .pareto import pareto_k
-from .tails import check_pareto, check_precision, check_tails
-from .two_sample import TwoSampleTest, two_sample_test
+from .tails import check_effective_size, check_pareto, check_precision, check_tails
+from .two_sample import TwoSampleTest, check_difference, two_sample_test
 
 __all__ = [
     "Check",

@@ -1,27 +1,25 @@
-"""Whether other families that fit the samples as well give the same KL."""
+"""Whether other anchors and other families that fit the samples as well give the same KL."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from ..data.holdout import MOST_GAIN, Gain, paired_gain
-from ..data.kept import KeptRows
-from ..data.sample import TwoSamples
-from ..estimator import own
-from ..model.classes import ClassModel
+from ..data.holdout import MOST_GAIN, Gain, halves, paired_gain
+from ..data.sample import Sample, TwoSamples
+from ..estimator import chosen
+from ..mdre import MDRE
 from ..typing import Array
-from .check import Check, Verdict
+from .check import Check, advised, graded
+from .evidence import Evidence
 from .tails import LEAST_KL
 
-_ROWS = 2000
 _LEAST_ROWS = 40
-_PLAIN: dict[str, Any] = {
+_ANCHORS_ALONE: dict[str, Any] = {
     "critic": "quadratic",
     "auxiliaries": "bridge",
     "l2": np.inf,
@@ -29,33 +27,30 @@ _PLAIN: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """Another family, fitted to half of the rows and judged on the other half.
+def check_anchors(means: Sequence[float]) -> Check:
+    """Whether anchors that fit the samples equally well give about the same KL.
 
-    Attributes
+    Parameters
     ----------
-    name : str
-    kl : float
-        Mean log p/q over held-out rows of p.
-    gain : float
-        Held-out log-likelihood per row above that of the model in question.
-    std_error : float
-        Standard error of the gain.
-    evidence : float
-        How many standard errors the gain must be above zero for the family to count.
+    means : sequence of float
+        Mean log p/q over rows of p: by the chosen anchors, then by others that
+        held-out rows cannot tell from them.
     """
+    spread = float(max(means) - min(means)) / max(abs(means[0]), LEAST_KL)
+    return advised(
+        spread,
+        graded(spread, 0.2, 1.0),
+        ok="Anchors that fit equally well agree.",
+        warn=f"Anchors that fit the samples equally well give {min(means):.3g} to {max(means):.3g} "
+        "for the KL: it depends on tails that these rows do not show. More rows would decide.",
+        details={"means": list(means)},
+    )
 
-    name: str
-    kl: float
-    gain: float
-    std_error: float
-    evidence: float
 
-    @property
-    def fits(self) -> bool:
-        """Whether held-out rows leave it in the running."""
-        return self.gain >= self.evidence * self.std_error
+def anchors(e: Evidence) -> Check | None:
+    """Where anchors were chosen."""
+    means = e.facts.selection.by_anchor
+    return check_anchors(means) if means else None
 
 
 def check_agreement(kl: float, others: Mapping[str, float], std_error: float = 0.0) -> Check:
@@ -91,138 +86,112 @@ def check_agreement(kl: float, others: Mapping[str, float], std_error: float = 0
         share = float(share) if np.isfinite(share) else np.inf
         if share > spread:
             spread, name = share, other
-    verdict: Verdict = "ok" if spread <= 0.2 else "warn" if spread <= 1.0 else "fail"
-    if verdict == "ok":
-        count = len(others)
-        advice = "No other family fits these samples as well."
-        if count:
-            told = "one other family" if count == 1 else f"{count} other families"
-            advice = f"The KL agrees with that of {told} that fit as well."
-    else:
-        advice = (
-            f"Another family that fits as well ({name}) gives {others[name]:.3g} for the KL, not "
-            f"{kl:.3g}: it depends on what these rows do not show. If one of the two is known to "
-            "be right, ask for it; otherwise take the KL for unknown between them."
-        )
-    return Check(spread, verdict, advice, details={"kl": float(kl), **others})
+    count = "one other family" if len(others) == 1 else f"{len(others)} other families"
+    ok = f"The KL agrees with that of {count} that fit as well."
+    return advised(
+        spread,
+        graded(spread, 0.2, 1.0),
+        ok=ok if others else "No other family fits these samples as well.",
+        warn=f"Another family that fits as well ({name}) gives {others.get(name, kl):.3g} for the "
+        f"KL, not {kl:.3g}: it depends on what these rows do not show. If one of the two is known "
+        "to be right, ask for it; otherwise take the KL for unknown between them.",
+        details={"kl": float(kl), **others},
+    )
 
 
-def alternatives(comparison: Any, kept: KeptRows) -> tuple[float, float, list[Alternative]]:
+def agreement(e: Evidence) -> Check | None:
     """Fit other families to half of the rows, and judge them on the other half.
 
     Where the model has densities, that of p is replaced by itself, then that of q, each
     judged by the log-likelihood of held-out rows of its own sample. Otherwise the ratio is
-    replaced, and judged by the log-likelihood of the rows' labels.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Without weights.
-    kept : KeptRows
-        Its rows.
-
-    Returns
-    -------
-    kl : float
-        Mean log p/q over held-out rows of p by the comparison's own model, fitted with its
-        settings to the same half.
-    std_error : float
-        Standard error of that mean; the fits share their rows, and most of their noise.
-    found : list of Alternative
-        None if there are fewer than 40 rows in a half.
+    replaced, and judged by the log-likelihood of the rows' labels. Halves of fewer than 40 rows
+    cannot judge.
     """
-    halves = [_halves(rows) for rows in (kept.p, kept.q)]
-    train, held = ([pair[k] for pair in halves] for k in (0, 1))
-    if min(map(len, train)) < _LEAST_ROWS or np.isnan(kept.p).any() or np.isnan(kept.q).any():
-        return 0.0, 0.0, []
+    splits = [halves(len(rows), np.random.default_rng(0)) for rows in e.some.values()]
+    pairs = [(split.train, split.held) for split in splits]
+    samples = TwoSamples.of(e.some["p"], e.some["q"])
+    train, held = (samples.take(*places) for places in zip(*pairs, strict=True))
+    if e.weighted or train.least < _LEAST_ROWS or not e.comparison.kept.finite:
+        return None
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # What there is to warn of, the comparison has said.
         warnings.simplefilter("ignore")
-        mine = _Judged(_own(comparison), train, held)
-        found = []
-        for name, model, evidence in _families(comparison.estimator, train):
+        mine = HeldOut.of(chosen(e.comparison.estimator), train, held)
+        judged, fitting = False, {}
+        for name, model, evidence in _families(e, train):
             try:
-                other = _Judged(model, train, held)
+                other = HeldOut.of(model, train, held)
             except (ValueError, np.linalg.LinAlgError):
                 continue
-            found += [
-                Alternative(f"{name}{side}", kl, gain, error, evidence)
-                for side, kl, gain, error in other.instead_of(mine)
-            ]
-    error = float(mine.ratio[0].std() / np.sqrt(len(held[0])))
-    return mine.kl, error if np.isfinite(error) else 0.0, found
+            judged = True
+            for side, kl, gain in other.instead_of(mine):
+                if gain.above(evidence):
+                    fitting[f"{name}{side}"] = kl
+    # The fits share their rows, and most of their noise.
+    error = float(mine.ratio[0].std() / np.sqrt(len(held.p)))
+    error = error if np.isfinite(error) else 0.0
+    return check_agreement(mine.kl, fitting, error) if judged else None
 
 
-def _families(model: Any, train: list[Array]) -> Iterator[tuple[str, Any, float]]:
-    """Name, unfitted model and the evidence it needs.
+def _families(e: Evidence, train: TwoSamples) -> Iterator[tuple[str, Any, float]]:
+    """Name, unfitted model, and how many standard errors better than the model it must fit.
 
     A Student-t contains the normal; that it fits as well says nothing, and it has to fit better.
     """
-    from ..mdre import MDRE
-
-    yield "normal", MDRE(anchor="gaussian", maps=None, **_PLAIN), -1.0
-    yield "student-t", MDRE(anchor="student-t", maps=None, **_PLAIN), 1.0
-    pooled = np.concatenate(train)
-    positive = pooled.min(axis=0) > 0
+    yield "normal", MDRE(anchor="gaussian", maps=None, **_ANCHORS_ALONE), -1.0
+    yield "student-t", MDRE(anchor="student-t", maps=None, **_ANCHORS_ALONE), 1.0
+    positive = np.minimum(train.p.rows.min(axis=0), train.q.rows.min(axis=0)) > 0
     if positive.any():
         maps = ["log" if one else None for one in positive]
-        yield "log-normal", MDRE(anchor="gaussian", maps=maps, **_PLAIN), -1.0
-    selection = getattr(model, "selection_", None)
-    if selection is None or not selection.by_anchor:
-        yield "the default", MDRE(**_PLAIN), -1.0
+        yield "log-normal", MDRE(anchor="gaussian", maps=maps, **_ANCHORS_ALONE), -1.0
+    if not e.facts.selection.by_anchor:
+        yield "the default", MDRE(**_ANCHORS_ALONE), -1.0
 
 
-def _own(comparison: Any) -> Any:
-    full = comparison.estimator
-    return clone(full).set_params(**getattr(full, "best_params_", {}))
+@dataclass(frozen=True)
+class HeldOut:
+    """What a model fitted to one half of the rows says of the other.
 
+    Log p/q at the rows of p and of q; and, where the model has densities, their logarithms
+    at the rows of p and of q under their own, and of q at the rows of p.
+    """
 
-class _Judged:
-    """A model fitted to one half, and what it says of the other."""
+    ratio: list[Array]
+    density: list[Array] | None
 
-    def __init__(self, model: Any, train: list[Array], held: list[Array]) -> None:
-        self.model = own(model).fit_samples(TwoSamples.of(*train))
-        self.held = held
-        self.ratio = [self.model.log_ratio_at(rows) for rows in held]
-        self.kl = float(self.ratio[0].mean())
-        self.elsewhere = self.ratio[0]
-        self.density = self._density()
+    @classmethod
+    def of(cls, estimator: Any, train: TwoSamples, held: TwoSamples) -> HeldOut:
+        """Fit a model to rows and ask it of others."""
+        fit = estimator.fit_samples(train)
+        ratio = [fit.log_ratio_at(sample.rows) for sample in held]
+        model, (p, q), found = fit.facts.model, held, []
+        if model is not None and model.anchored:
+            asked = ((p, "p"), (q, "q"), (p, "q"))
+            found = [model.log_density(sample.rows, side) for sample, side in asked]
+        known = [density for density in found if density is not None]
+        return cls(ratio, known or None)
 
-    def _density(self) -> list[Array] | None:
-        """Log-density of held-out rows of p and of q under their own, by way of an auxiliary.
+    @property
+    def kl(self) -> float:
+        """Mean log p/q over the rows of p."""
+        return float(self.ratio[0].mean())
 
-        ``elsewhere`` becomes that of q at rows of p.
-        """
-        model = getattr(self.model, "model_", None)
-        if not isinstance(model, ClassModel) or not model.offsets.anchors:
-            return None
-        elsewhere = model.log_density(self.held[0], "q")
-        if elsewhere is None:
-            return None
-        self.elsewhere = elsewhere
-        found = [model.log_density(x, side) for side, x in zip("pq", self.held, strict=True)]
-        return [density for density in found if density is not None]
-
-    def instead_of(self, own: _Judged) -> Iterator[tuple[str, float, float, float]]:
-        """Which sample, the KL, the gain in held-out log-likelihood and its standard error."""
-        if self.density is None or own.density is None:
-            yield "", self.kl, *_gain(self._labels(), own._labels())
-            return
-        (mine_p, mine_q), (own_p, own_q) = self.density, own.density
-        yield " for p", float(np.mean(mine_p - own.elsewhere)), *_gain([mine_p], [own_p])
-        yield " for q", float(np.mean(own_p - self.elsewhere)), *_gain([mine_q], [own_q])
-
-    def _labels(self) -> list[Array]:
+    @property
+    def labels(self) -> list[Array]:
+        """Log-likelihood of the labels of the rows of p and of q."""
         return [-np.logaddexp(0.0, -self.ratio[0]), -np.logaddexp(0.0, self.ratio[1])]
 
+    def instead_of(self, mine: HeldOut) -> Iterator[tuple[str, float, Gain]]:
+        """Which sample, the KL, and the gain in log-likelihood over another model."""
+        if self.density is None or mine.density is None:
+            yield "", self.kl, _gain(self.labels, mine.labels)
+            return
+        (p, q, q_at_p), (mine_p, mine_q, mine_q_at_p) = self.density, mine.density
+        yield " for p", float(np.mean(p - mine_q_at_p)), _gain([p], [mine_p])
+        yield " for q", float(np.mean(mine_p - q_at_p)), _gain([q], [mine_q])
 
-def _gain(mine: list[Array], theirs: list[Array]) -> Gain:
+
+def _gain(theirs: list[Array], mine: list[Array]) -> Gain:
     """Mean log-likelihood above another's, and its standard error, summed over samples."""
-    shares = [np.full(len(one), 1.0 / len(one)) for one in mine]
-    return paired_gain(mine, theirs, shares, most=MOST_GAIN)
-
-
-def _halves(rows: Array) -> tuple[Array, Array]:
-    take = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
-    take = np.random.default_rng(0).permutation(take)
-    return rows[take[len(take) // 2 :]], rows[take[: len(take) // 2]]
+    shares = [Sample.of(one).share for one in theirs]
+    return paired_gain(theirs, mine, shares, most=MOST_GAIN)

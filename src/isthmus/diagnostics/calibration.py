@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from ..data.sample import Sample
 from ..typing import Array
-from .check import Check, Verdict
+from .check import Check, advised
 
 _FARTHEST = 30.0
 _LEAST_ROWS = 30.0
@@ -39,12 +39,8 @@ def check_calibration(
     Returns
     -------
     Check
-        Its value is the slope b; a and the standard errors are among the details.
-
-    Notes
-    -----
-    Only rows that could be of either sample can tell. Across a chasm there are none, and
-    the check has nothing to say.
+        Its value is the slope b; a and the standard error of b are among the details. Only rows
+        that could be of either sample can tell: across a chasm it has nothing to say.
 
     Examples
     --------
@@ -65,25 +61,22 @@ def check_calibration(
     if telling < _LEAST_ROWS or spread < 0.02:
         far = telling < _LEAST_ROWS
         why = "Hardly any row could be of both samples" if far else "The log-ratio hardly varies"
-        return Check(1.0, "ok", f"{why}, so that calibration cannot be judged.",
-                     details={"intercept": 0.0, "std_error": np.inf, "rows": telling})  # fmt: skip
+        details = {"intercept": 0.0, "std_error": np.inf, "rows": telling}
+        return Check(1.0, "ok", f"{why}, so that calibration cannot be judged.", details=details)
     line, error = _regress(x, is_p, share, rows)
     gaps = np.abs(line - np.array([0.0, 1.0]))
-    verdict: Verdict = "ok"
-    if (gaps > np.maximum(3.0 * error, 0.1)).any():
-        verdict = "fail" if (gaps > np.maximum(3.0 * error, 0.4)).any() else "warn"
-    told = f"Labels follow the log-ratio with slope {line[1]:.2f} ± {error[1]:.2g}, should be 1"
+    warn, fail = ((gaps > np.maximum(3.0 * error, least)).any() for least in (0.1, 0.4))
     reason = "too extreme" if line[1] < 1.0 else "too timid"
     if gaps[0] / max(error[0], 1e-9) > gaps[1] / max(error[1], 1e-9):
         reason = "shifted"
-    advice = (
-        f"{told}."
-        if verdict == "ok"
-        else f"{told}: the log-ratio is {reason} where the samples overlap; "
-        "use a stronger penalty, more rows, or leave the settings at 'auto'."
+    return advised(
+        float(line[1]),
+        "fail" if fail else "warn" if warn else "ok",
+        f"Labels follow the log-ratio with slope {line[1]:.2f} ± {error[1]:.2g}, should be 1",
+        warn=f": the log-ratio is {reason} where the samples overlap; "
+        "use a stronger penalty, more rows, or leave the settings at 'auto'.",
+        details={"intercept": float(line[0]), "std_error": float(error[1]), "rows": telling},
     )
-    details = {"intercept": float(line[0]), "std_error": float(error[1]), "rows": telling}
-    return Check(float(line[1]), verdict, advice, details=details)
 
 
 def _regress(x: Array, is_p: Array, share: Array, rows: float) -> tuple[Array, Array]:

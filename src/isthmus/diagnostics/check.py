@@ -34,6 +34,30 @@ class Check:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+def graded(value: float, good: float, usable: float) -> Verdict:
+    """Verdict on a number that should be small: "warn" above one limit, "fail" above another."""
+    return "ok" if value <= good else "warn" if value <= usable else "fail"
+
+
+def advised(
+    value: float,
+    verdict: Verdict,
+    told: str = "",
+    *,
+    ok: str = ".",
+    warn: str = "",
+    fail: str | None = None,
+    concerns: Literal["ratio", "weights"] = "ratio",
+    details: Mapping[str, Any] | None = None,
+) -> Check:
+    """A check whose advice is what was found, ``told``, and what follows from the verdict.
+
+    What follows from "fail" is what follows from "warn" if it is left out.
+    """
+    ends = {"ok": ok, "warn": warn, "fail": warn if fail is None else fail}
+    return Check(value, verdict, told + ends[verdict], concerns, dict(details or {}))
+
+
 def doubt(checks: Mapping[str, Check]) -> float:
     """How much there is to doubt an answer, as one number.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..data.kept import KeptRows
 from ..data.seeds import Seeds
 from ..data.validation import check_number, check_option
 from ..typing import RandomState
+from .evidence import Compared
 from .marginal import marginal_divergence
 from .permutation import permutation_losses
 
@@ -35,7 +35,7 @@ class ColumnShift:
 
 
 def rank_columns(
-    comparison: Any,
+    comparison: Compared,
     method: str = "permutation",
     *,
     repeats: int = 5,
@@ -101,31 +101,27 @@ def rank_columns(
     """
     check_option(method, "method", ["permutation", "marginal"])
     check_number(repeats, "repeats", low=1, integer=True)
-    kept = getattr(comparison, "kept", None)
-    if not isinstance(kept, KeptRows):
+    if not isinstance(getattr(comparison, "kept", None), KeptRows):
         raise ValueError(
             "comparison must hold rows of the samples, as isthmus.compare leaves them there; "
             f"received {type(comparison).__name__} without."
         )
-    blocks = column_blocks(comparison)
+    blocks = dict(column_blocks(comparison))
     if columns is not None:
-        absent = sorted(set(columns) - {name for name, _ in blocks})
+        absent = sorted(set(columns) - set(blocks))
         if absent:
             raise ValueError(f"columns must name columns that were compared; received {absent!r}.")
-        blocks = [(name, block) for name, block in blocks if name in set(columns)]
-    seeds = Seeds(random_state)
+        blocks = {name: block for name, block in blocks.items() if name in columns}
     if method == "marginal":
-        numbers = [marginal_divergence(comparison, kept, block) for _, block in blocks]
+        numbers = [marginal_divergence(comparison, block) for block in blocks.values()]
     else:
-        losses, errors = permutation_losses(
-            comparison, kept, [block for _, block in blocks], repeats, seeds
-        )
-        numbers = list(zip(losses.tolist(), errors.tolist(), strict=True))
-    found = [ColumnShift(name, *pair) for (name, _), pair in zip(blocks, numbers, strict=True)]
+        seeds = Seeds(random_state)
+        numbers = permutation_losses(comparison, list(blocks.values()), repeats, seeds)
+    found = [ColumnShift(name, *pair) for name, pair in zip(blocks, numbers, strict=True)]
     return sorted(found, key=lambda shift: (-shift.value, shift.name))
 
 
-def column_blocks(comparison: Any) -> list[tuple[str, slice]]:
+def column_blocks(comparison: Compared) -> list[tuple[str, slice]]:
     """Names of the columns that were given, and which encoded columns are made of each."""
     encoder = comparison.encoder
     if encoder is None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from ..data.blocks import slices
 from ..data.kept import KeptRows
-from ..typing import Array, IntArray
-from .check import Check, Verdict
+from ..typing import Array, BoolArray
+from .check import Check, advised, graded
+from .evidence import spaced
 
 _ROWS = 2000
 _NEIGHBOURS = 5
 _CHUNK = 5000
-_FEW, _MANY = 0.02, 0.25
 
 
 class Neighbourhood:
@@ -41,7 +39,7 @@ class Neighbourhood:
     """
 
     def __init__(self, rows: Array) -> None:
-        take = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
+        take = spaced(len(rows), _ROWS)
         # Neighbours in the file may be alike; halves are taken in an order of chance.
         rows = rows[take][np.random.default_rng(0).permutation(len(take))]
         self.centre_, self._axes = rows.mean(axis=0), _whitening(rows)
@@ -55,17 +53,16 @@ class Neighbourhood:
         self._radius = np.maximum(near, 1e-6 * np.sqrt(white.shape[1]))
         self.usual_ = self._score(white[half:])
 
-    def score(self, X: Array) -> Array:
-        """How far rows lie from the sample, in units of its own distances there, shape (n,)."""
+    def distance(self, X: Array) -> Array:
+        """How far rows lie from the sample; at one, as far as any that is known to be of it."""
         out = np.empty(len(X))
-        for begin in range(0, len(X), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
-            out[part] = self._score((X[part] - self.centre_) @ self._axes)
-        return out
+        for at in slices(len(X), _CHUNK):
+            out[at] = self._score((X[at] - self.centre_) @ self._axes)
+        return out / max(float(self.usual_.max()), 1.0)
 
-    def outside(self, X: Array) -> Any:
+    def outside(self, X: Array) -> BoolArray:
         """Whether each row lies farther away than any that is known to be of the sample."""
-        return self.score(X) > max(float(self.usual_.max()), 1.0)
+        return self.distance(X) > 1.0
 
     def _score(self, white: Array) -> Array:
         # A column that does not vary in the sample may put a row beyond all numbers.
@@ -83,26 +80,10 @@ def _whitening(rows: Array) -> Array:
     return np.asarray((axes / np.sqrt(np.maximum(values, 0.0) + noise + 1e-9)) / unit[:, None])
 
 
-class Reach:
-    """The union of two samples.
-
-    Parameters
-    ----------
-    kept : KeptRows
-        Rows of p and of q.
-    """
-
-    def __init__(self, kept: KeptRows) -> None:
-        self._kept = kept
-
-    @cached_property
-    def _sides(self) -> list[Neighbourhood]:
-        return [Neighbourhood(np.nan_to_num(rows)) for rows in (self._kept.p, self._kept.q)]
-
-    def score(self, X: Array) -> Array:
-        """Distance of rows from the nearer sample; above one, they are outside both."""
-        each = [s.score(np.nan_to_num(X)) / max(float(s.usual_.max()), 1.0) for s in self._sides]
-        return np.minimum(*each)
+def distance_from(kept: KeptRows, X: Array) -> Array:
+    """Distance of rows from the nearer of two samples; above one, they are outside both."""
+    sides = [Neighbourhood(np.nan_to_num(rows)) for rows in (kept.p, kept.q)]
+    return np.minimum(*(side.distance(np.nan_to_num(X)) for side in sides))
 
 
 def check_extrapolation(score: Array) -> Check:
@@ -123,14 +104,13 @@ def check_extrapolation(score: Array) -> Check:
     >>> check_extrapolation(np.array([0.3, 0.8, 2.5, 0.9])).details["outside"]
     [2]
     """
-    outside: IntArray = np.flatnonzero(score > 1.0)
+    outside = np.flatnonzero(score > 1.0)
     share = len(outside) / max(len(score), 1)
-    verdict: Verdict = "ok" if share <= _FEW else "warn" if share <= _MANY else "fail"
-    told = f"{len(outside)} of {len(score)} rows ({share:.0%}) lie outside both samples"
-    advice = {
-        "ok": f"{told}.",
-        "warn": f"{told}: the log-ratio there is a continuation; leave these rows out or distrust "
-        "them.",
-        "fail": f"{told}: what the log-ratio says of them is a guess by its family of functions.",
-    }[verdict]
-    return Check(share, verdict, advice, details={"outside": outside.tolist()})
+    return advised(
+        share,
+        graded(share, 0.02, 0.25),
+        f"{len(outside)} of {len(score)} rows ({share:.0%}) lie outside both samples",
+        warn=": the log-ratio there is a continuation; leave these rows out or distrust them.",
+        fail=": what the log-ratio says of them is a guess by its family of functions.",
+        details={"outside": outside.tolist()},
+    )

@@ -24,16 +24,10 @@ _WIDTHS = (0.5, 1.0, 2.0)
 class Blind:
     """Features of the pooled rows, by what a difference in their means would say.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (n, d)
-        Normal scores of the columns, whitened.
-    spread : ndarray of shape (n, d (d + 1) / 2) or None
-        Their squares and products; None where there are too many.
-    columns : ndarray of shape (n, c, 5)
-        Waves in the ranks of each column, and of the distances from the centre.
-    kernel : ndarray of shape (n, 600)
-        Random waves in all columns, of three lengths: a Gaussian kernel's features.
+    ``mean``, (n, d), are normal scores of the columns, whitened; ``spread`` their squares and
+    products, or None where these are too many; ``columns``, (n, c, 5), waves in the ranks of each
+    column, and of the distances from the centre; ``kernel``, (n, 600), random waves in all
+    columns, of three lengths: a Gaussian kernel's features.
     """
 
     mean: Array
@@ -43,15 +37,9 @@ class Blind:
 
 
 def blind_features(rows: Array, rng: np.random.Generator) -> Blind:
-    """Make the features of pooled rows.
+    """Make the features of pooled rows; the generator draws the directions of random waves.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        Rows of both samples. What is missing, NaN, is taken for the middle of the
-        column, and a further column says where.
-    rng : numpy Generator
-        Draws the directions of the random waves.
+    What is missing, NaN, is taken for the middle of the column, and a further column says where.
     """
     rows = _without_gaps(rows)
     rows = rows[:, np.ptp(rows, axis=0) > 0]
@@ -68,7 +56,9 @@ def blind_features(rows: Array, rng: np.random.Generator) -> Blind:
     spread = None
     if d <= MANY_COLUMNS:
         first, second = np.triu_indices(d)
-        spread = _standard(white[:, first] * white[:, second])
+        spread = white[:, first] * white[:, second]
+        unit = spread.std(axis=0)
+        spread /= np.where(unit > 0, unit, 1.0)
     return Blind(white, spread, _waves(rank, _radii(rows, scores)), _random_waves(scores, rng))
 
 
@@ -109,8 +99,3 @@ def _random_waves(scores: Array, rng: np.random.Generator) -> Array:
     direction = rng.normal(size=(d, _DIRECTIONS))
     phase = np.concatenate([scores @ (direction / (width * scale)) for scale in _WIDTHS], axis=1)
     return np.concatenate([np.cos(phase), np.sin(phase)], axis=1)
-
-
-def _standard(features: Array) -> Array:
-    spread = features.std(axis=0)
-    return np.asarray(features / np.where(spread > 0, spread, 1.0))

@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import xlogy
 
-from ..data.kept import KeptRows
 from ..typing import Array, IntArray
+from .evidence import Compared
 
 
-def marginal_divergence(comparison: Any, kept: KeptRows, block: slice) -> tuple[float, float]:
-    """Jensen-Shannon divergence of a block of columns by itself, and its standard error.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    kept : KeptRows
-        Its rows.
-    block : slice
-        The columns that were made of one column.
-    """
+def marginal_divergence(comparison: Compared, block: slice) -> tuple[float, float]:
+    """Jensen-Shannon divergence of a block of columns by itself, and its standard error."""
+    kept, samples = comparison.kept, comparison.samples
     code = level_codes(kept.p[:, block], kept.q[:, block])
-    weights = comparison.weight_p[kept.at_p], comparison.weight_q[kept.at_q]
+    weights = samples.p.weight[kept.at_p], samples.q.weight[kept.at_q]
     return jensen_shannon(code[: len(kept.p)], code[len(kept.p) :], *weights)
 
 
 def jensen_shannon(
     p: IntArray, q: IntArray, weight_p: Array | None = None, weight_q: Array | None = None
 ) -> tuple[float, float]:
-    r"""Jensen-Shannon divergence of two samples of levels, and its standard error.
+    r"""Jensen-Shannon divergence of two samples of levels 0, 1, ..., and its standard error.
 
     Shares of n rows make an entropy too small by :math:`\tfrac12 \sum_l v_l / s_l`, with
     s the shares and v their variances (Miller, 1955). The divergence,
     :math:`H(m) - \tfrac12 H(p) - \tfrac12 H(q)` with :math:`m = \tfrac12 (p + q)`, is
     rid of what that leaves: by itself it would be positive for equal samples.
-
-    Parameters
-    ----------
-    p, q : ndarray of int
-        Levels, numbered from 0.
-    weight_p, weight_q : ndarray, optional
-        Weights of the rows.
-
-    Returns
-    -------
-    value, std_error : float
 
     Examples
     --------
@@ -78,13 +57,7 @@ def jensen_shannon(
 
 
 def level_codes(p: Array, q: Array) -> IntArray:
-    """Number the levels of a column, or bins of equal mass, p's rows before q's.
-
-    Parameters
-    ----------
-    p, q : ndarray of shape (n, k)
-        The columns that were made of one column; rows are alike if all of them are.
-    """
+    """Number the levels of what was made of one column, or bins of equal mass, p's rows first."""
     pooled = np.concatenate([p, q])
     bins = int(np.clip(round(2.0 * min(len(p), len(q)) ** (1 / 3)), 4, 40))
     parts = []

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..data.blocks import CHUNK_ROWS
-from ..data.kept import KeptRows
 from ..data.seeds import Seeds
-from ..estimator import own as as_ours
-from ..estimator import refitted
-from ..typing import Array, IntArray
+from ..estimator import own, refitted
+from ..typing import Array, BoolArray, IntArray
 from ..uncertainty.delta import jackknife_std_error
+from .evidence import Compared, spaced
 
 _FOLDS = 5
 _GROUPS = 20
@@ -26,40 +25,30 @@ _FARTHEST = 700.0
 
 
 def permutation_losses(
-    comparison: Any, kept: KeptRows, blocks: list[slice], repeats: int, seeds: Seeds
-) -> tuple[Array, Array]:
-    """What the ratio loses when each of several blocks of columns is permuted.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    kept : KeptRows
-        Its rows.
-    blocks : list of slice
-        Which columns are permuted together.
-    repeats : int
-        Number of permutations.
-    seeds : Seeds
-
-    Returns
-    -------
-    losses, std_errors : ndarrays of shape (len(blocks),)
-    """
+    comparison: Compared, blocks: list[slice], repeats: int, seeds: Seeds
+) -> list[tuple[float, float]]:
+    """What the ratio loses when each of several blocks of columns is permuted, with its error."""
+    kept, samples = comparison.kept, comparison.samples
+    counts = [int((sample.weight > 0).sum()) for sample in samples]
     # Beyond what is kept, a model of all rows hardly leans on any one of them.
-    folds = _FOLDS if _is_all(comparison, kept) else 1
-    work = 2 * (repeats + folds) * len(blocks) * kept.p.shape[1] ** 2
+    folds = _FOLDS if counts == [len(kept.at_p), len(kept.at_q)] else 1
+    work = 2 * (repeats + folds) * len(blocks) * samples.n_columns**2
     most = int(np.clip(_WORK // work, _LEAST_ROWS, _MOST_ROWS))
-    judged = _Judged.of(comparison, kept, most, folds, repeats, seeds)
+    judged = JudgedRows.of(comparison, most, folds, repeats, seeds)
     held, without = [], []
     for fold in range(judged.folds):
-        own = judged.fold_of_group[judged.group] == fold
+        mine = judged.fold_of_group[judged.group] == fold
         if folds == 1:
-            held.append(judged.group_values(as_ours(comparison.estimator), blocks, own))
+            held.append(judged.losses(own(comparison.estimator), blocks, mine))
             break
-        model = _refitted(comparison, kept, judged.fold_p != fold, judged.fold_q != fold)
-        held.append(judged.group_values(model, blocks, own))
+        others = [place[number != fold] for place, number in judged.folds_of_rows]
+        with warnings.catch_warnings():
+            # The comparison has said it already.
+            warnings.simplefilter("ignore")
+            model = refitted(comparison.estimator, samples.take(*others))
+        held.append(judged.losses(model, blocks, mine))
         # On all rows, by one permutation: what is wanted is how much the models differ.
-        everywhere = judged.group_values(model, blocks, np.ones_like(own), swaps=1)
+        everywhere = judged.losses(model, blocks, np.ones_like(mine), swaps=1)
         without.append(everywhere.mean(axis=1))
     groups = np.concatenate(held, axis=1)
     error = groups.std(axis=1, ddof=1) / np.sqrt(groups.shape[1])
@@ -67,17 +56,11 @@ def permutation_losses(
         # The fit errs, too; how far it moves without a fold is what tells.
         moved = [jackknife_std_error(one, comparison.level) for one in np.array(without).T]
         error = np.hypot(error, moved)
-    return groups.mean(axis=1), error
-
-
-def _is_all(comparison: Any, kept: KeptRows) -> bool:
-    """Whether a comparison keeps all rows that it was made of."""
-    counts = [int((sample.weight > 0).sum()) for sample in comparison.samples]
-    return counts == [len(kept.at_p), len(kept.at_q)]
+    return list(zip(groups.mean(axis=1).tolist(), error.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
-class _Judged:
+class JudgedRows:
     """Rows that are judged, p's before q's, in groups within which values are exchanged.
 
     A permutation over both samples leaves half of the values on their own side.
@@ -91,30 +74,28 @@ class _Judged:
     swaps: list[IntArray]
     fold_of_group: IntArray
     folds: int
-    fold_p: IntArray
-    fold_q: IntArray
+    folds_of_rows: list[tuple[IntArray, IntArray]]
 
     @classmethod
     def of(
-        cls, comparison: Any, kept: KeptRows, most: int, folds: int, repeats: int, seeds: Seeds
-    ) -> _Judged:
+        cls, comparison: Compared, most: int, folds: int, repeats: int, seeds: Seeds
+    ) -> JudgedRows:
+        """Rows of a comparison, at most so many of each sample; and a fold for all of its rows."""
+        kept, (p, q) = comparison.kept, comparison.samples
         least = min(len(kept.p), len(kept.q))
         if least < 4:
             raise ValueError(
                 f"comparison must be of at least 4 rows of each sample; received {least}."
             )
         folds = min(folds, least // 2)
-        places = [_spaced(len(r), most) for r in (kept.p, kept.q)]
+        places = [spaced(len(r), most) for r in (kept.p, kept.q)]
         count = folds * max(min(-(-_GROUPS // folds), min(map(len, places)) // (2 * folds)), 1)
         groups = [seeds("groups").permutation(np.arange(len(at)) % count) for at in places]
         fold = [seeds("folds").permutation(np.arange(len(r)) % folds) for r in (kept.p, kept.q)]
-        for own, at, number in zip(fold, places, groups, strict=True):
-            own[at] = number % folds
+        for numbers, at, number in zip(fold, places, groups, strict=True):
+            numbers[at] = number % folds
         group = np.concatenate(groups)
-        mass = np.concatenate([
-            comparison.weight_p[kept.at_p[places[0]]],
-            comparison.weight_q[kept.at_q[places[1]]],
-        ])  # fmt: skip
+        mass = np.concatenate([p.weight[kept.at_p[places[0]]], q.weight[kept.at_q[places[1]]]])
         sign = np.repeat([1.0, -1.0], [len(at) for at in places])
         side = 2 * group + (sign > 0)
         return cls(
@@ -125,14 +106,13 @@ class _Judged:
             swaps=[_exchange(group, sign, mass, seeds(f"repeat {k}")) for k in range(repeats)],
             fold_of_group=np.arange(count) % folds,
             folds=folds,
-            fold_p=fold[0],
-            fold_q=fold[1],
+            folds_of_rows=list(zip((kept.at_p, kept.at_q), fold, strict=True)),
         )
 
-    def group_values(
-        self, model: Any, blocks: list[slice], wanted: Any, swaps: int | None = None
+    def losses(
+        self, model: Any, blocks: list[slice], wanted: BoolArray, swaps: int | None = None
     ) -> Array:
-        """What the ratio loses without each column, shape (columns, groups).
+        """What the ratio loses without each block, in every group, shape (blocks, groups).
 
         Groups are those of the rows that are ``wanted``, in their order.
         """
@@ -144,34 +124,24 @@ class _Judged:
         base = _log_ratio(model, rows)
         return np.array([
             0.25 * np.bincount(group, share * sign * (base - changed), len(found))
-            for changed in _changed(model, rows, blocks, among)
+            for changed in _exchanged(model, rows, blocks, among)
         ])  # fmt: skip
-
-
-def _refitted(comparison: Any, kept: KeptRows, p: np.ndarray, q: np.ndarray) -> Any:
-    """Fit the comparison's model to some of the rows, with the choices that were made for all."""
-    samples = comparison.samples.take(kept.at_p[p], kept.at_q[q])
-    with warnings.catch_warnings():
-        # The comparison has said it already.
-        warnings.simplefilter("ignore")
-        return refitted(comparison.estimator, samples)
 
 
 def _exchange(group: IntArray, sign: Array, mass: Array, rng: np.random.Generator) -> IntArray:
     """For every row a row of the other sample, of its own group."""
-    out = np.empty(len(group), dtype=np.intp)
-    equal = bool((mass == mass[0]).all())
+    out, equal = np.empty(len(group), dtype=np.intp), bool((mass == mass[0]).all())
     for g in range(int(group.max()) + 1):
         sides = [np.flatnonzero((group == g) & (sign == s)) for s in (1.0, -1.0)]
-        for own, other in (sides, sides[::-1]):
+        for here, there in (sides, sides[::-1]):
             if equal:
-                out[own] = np.resize(rng.permutation(other), len(own))
+                out[here] = np.resize(rng.permutation(there), len(here))
             else:
-                out[own] = rng.choice(other, len(own), p=mass[other] / mass[other].sum())
+                out[here] = rng.choice(there, len(here), p=mass[there] / mass[there].sum())
     return out
 
 
-def _changed(
+def _exchanged(
     model: Any, rows: Array, blocks: list[slice], swaps: list[IntArray]
 ) -> Iterator[Array]:
     """For every column the mean, over swaps, of the log-ratio with that column swapped."""
@@ -191,7 +161,3 @@ def _log_ratio(model: Any, rows: Array) -> Array:
     # An infinite ratio has no difference to another; it counts as a very large one.
     ratio: Array = model.log_ratio_at(rows)
     return np.nan_to_num(ratio, posinf=_FARTHEST, neginf=-_FARTHEST)
-
-
-def _spaced(n: int, most: int) -> IntArray:
-    return np.unique(np.linspace(0, n - 1, most).astype(np.intp))

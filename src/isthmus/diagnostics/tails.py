@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..functionals import Estimate, effective_sample_size, get_divergence
 from ..typing import Array
-from .check import Check, Verdict
+from ..uncertainty.delta import choice_std_error
+from .check import Check, Verdict, advised, graded
+from .evidence import Evidence
 from .pareto import pareto_k
 
-GOOD_K, USABLE_K = 0.5, 0.7
-_WIDE, _USELESS = 0.2, 0.5
 LEAST_KL = 0.1
 """Nats below which an error is no longer relative."""
 
@@ -21,10 +20,8 @@ def check_pareto(log_ratio_q: Array, weight: Array | None = None) -> Check:
 
     Parameters
     ----------
-    log_ratio_q : ndarray of shape (n,)
-        Log p/q at the rows of q.
-    weight : ndarray of shape (n,), optional
-        Weights of the rows.
+    log_ratio_q, weight : ndarray of shape (n,)
+        Log p/q at the rows of q, and their weights, if they have some.
 
     Returns
     -------
@@ -37,20 +34,48 @@ def check_pareto(log_ratio_q: Array, weight: Array | None = None) -> Check:
     >>> check_pareto(rng.normal(0, 0.3, 2000)).verdict, check_pareto(rng.normal(0, 9, 2000)).verdict
     ('ok', 'fail')
     """
-    if weight is not None:
-        log_ratio_q = log_ratio_q[weight > 0] + np.log(weight[weight > 0])
-    k = max(pareto_k(log_ratio_q), -1.0)
-    verdict: Verdict = "ok" if k < GOOD_K else "warn" if k < USABLE_K else "fail"
+    k = max(pareto_k(_log_weights(log_ratio_q, weight)), -1.0)
     told = f"The tail of the weights p/q has Pareto's k = {k:.2f}"
-    if not np.isfinite(k):
-        told = "A few rows of q have all of the weight"
-    advice = {
-        "ok": f"{told}: weighted means have a finite variance.",
-        "warn": f"{told}: weighted means settle down slowly; use weights with care.",
-        "fail": f"{told}: means of weighted rows of q are not to be trusted; "
+    return advised(
+        k,
+        graded(k, 0.5, 0.7),
+        told if np.isfinite(k) else "A few rows of q have all of the weight",
+        ok=": weighted means have a finite variance.",
+        warn=": weighted means settle down slowly; use weights with care.",
+        fail=": means of weighted rows of q are not to be trusted; "
         "do not reweight, the divergences can still be right.",
-    }[verdict]
-    return Check(k, verdict, advice, concerns="weights")
+        concerns="weights",
+    )
+
+
+def check_effective_size(log_ratio_q: Array, weight: Array | None = None) -> Check:
+    """Effective number of rows of q after they are weighted to look like p.
+
+    Parameters are those of :func:`check_pareto`.
+    """
+    log_weights = _log_weights(log_ratio_q, weight)
+    # With no weight anywhere, no row counts.
+    weighty = bool((log_weights > -np.inf).any())
+    size = float(effective_sample_size(log_weights)) if weighty else 0.0
+    share = size / len(log_weights)
+    verdict: Verdict = "fail" if size < 30 else "ok" if size >= 100 and share >= 0.05 else "warn"
+    shown = f"{size:,.0f}" if size >= 100 else f"{size:.2f}"
+    return advised(
+        size,
+        verdict,
+        f"Weighted to look like p, {len(log_weights)} rows of q count as {shown}",
+        warn=": weighted averages are noisy.",
+        fail=": do not reweight q; the log-ratio and the divergences can still be right.",
+        concerns="weights",
+        details={"share": share},
+    )
+
+
+def _log_weights(log_ratio_q: Array, weight: Array | None) -> Array:
+    """Log of what every row of q counts for, without rows that were not there."""
+    if weight is None:
+        return log_ratio_q
+    return np.asarray(log_ratio_q[weight > 0] + np.log(weight[weight > 0]))
 
 
 def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
@@ -62,10 +87,8 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
 
     Parameters
     ----------
-    log_ratio_p : ndarray of shape (n,)
-        Log p/q at the rows of p.
-    weight : ndarray of shape (n,), optional
-        Weights of the rows; those of weight zero are left out.
+    log_ratio_p, weight : ndarray of shape (n,)
+        Log p/q at the rows of p, and their weights, if they have some.
     """
     if weight is not None:
         log_ratio_p = log_ratio_p[weight > 0]
@@ -85,17 +108,17 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
     # So few rows in the tail tell k to about (1 + k)/sqrt(M); doubt counts for the ratio.
     k = float(np.clip(k, -1.0, 1e3))
     sure = k - (1.0 + k) / np.sqrt(max(count, 1.0))
-    verdict: Verdict = "ok" if sure < 0.5 else "warn" if sure < 1.0 else "fail"
-    told = f"The tail of log p/q over p has Pareto's k = {k:.2f}"
-    advice = {
-        "ok": f"{told}: its average settles down.",
-        "warn": f"{told}: the KL rests on a few rows far out; try anchor='student-t' or a map.",
-        "fail": f"{told}: its average does not settle down; use anchor='student-t' or a map.",
-    }[verdict]
-    return Check(k, verdict, advice)
+    return advised(
+        k,
+        graded(sure, 0.5, 1.0),
+        f"The tail of log p/q over p has Pareto's k = {k:.2f}",
+        ok=": its average settles down.",
+        warn=": the KL rests on a few rows far out; try anchor='student-t' or a map.",
+        fail=": its average does not settle down; use anchor='student-t' or a map.",
+    )
 
 
-def check_precision(kl: Any, choice: float = 0.0) -> Check:
+def check_precision(kl: Estimate, choice: float = 0.0) -> Check:
     """Whether there are rows enough for the KL to mean something.
 
     Parameters
@@ -115,13 +138,18 @@ def check_precision(kl: Any, choice: float = 0.0) -> Check:
     if np.isfinite(error):
         error = float(np.sqrt(max(error**2 - choice**2, 0.0)))
     share = float(error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf
-    verdict: Verdict = "ok" if share <= _WIDE else "warn" if share <= _USELESS else "fail"
     told = f"The standard error is {share:.0%} of the KL" if np.isfinite(share) else "KL is unknown"
     if abs(kl.value) < LEAST_KL:
         told = f"The standard error of the KL is {error:.2g} nats"
-    advice = {
-        "ok": f"{told}.",
-        "warn": f"{told}: read the interval, not the value; more rows would help.",
-        "fail": f"{told}: these rows are too few to say how far apart the samples are.",
-    }[verdict]
-    return Check(share, verdict, advice)
+    return advised(
+        share,
+        graded(share, 0.2, 0.5),
+        told,
+        warn=": read the interval, not the value; more rows would help.",
+        fail=": these rows are too few to say how far apart the samples are.",
+    )
+
+
+def precision(e: Evidence) -> Check:
+    """Of the KL, without the error of the choice of anchors."""
+    return check_precision(e.kl, choice_std_error(get_divergence("kl"), e.facts.alternatives))

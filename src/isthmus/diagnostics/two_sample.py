@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,16 @@ from scipy.special import gammaincc
 
 from ..data.seeds import Seeds
 from ..data.validation import as_two_samples, check_number
+from ..functionals import Estimate
 from ..tables.frames import TableEncoder, is_table
-from ..typing import Array, RandomState
+from ..typing import Array, BoolArray, RandomState
+from .check import Check, Verdict
+from .evidence import Evidence
 from .label_blind import Blind, blind_features
 
 _CHUNK = 250
 _GRAM_ROWS = 1000
+_PERMUTATIONS = 999
 _KINDS = {
     "mean": "where they lie",
     "spread": "their spread and correlations",
@@ -141,16 +145,18 @@ def run_test(p: Array, q: Array, n_permutations: int, seeds: Seeds) -> TwoSample
     blind = blind_features(np.concatenate([p, q]), seeds("directions"))
     is_p = np.repeat([True, False], [len(p), len(q)])
     found = np.concatenate(list(_statistics(blind, is_p, n_permutations, seeds)))
-    scale = _tail_scale(found)
+    scale = tail_scale(found)
     largest = scale.max(axis=1)
     p_value = float(np.mean(largest >= largest[0] * (1.0 - 1e-12)))
     kind = list(_KINDS)[int(scale[0].argmax())]
     return TwoSampleTest(float(largest[0]), p_value, kind, n_permutations, largest[1:])
 
 
-def _statistics(blind: Blind, is_p: Any, n_permutations: int, seeds: Seeds) -> Iterator[Array]:
+def _statistics(
+    blind: Blind, is_p: BoolArray, n_permutations: int, seeds: Seeds
+) -> Iterator[Array]:
     """The four statistics, for the actual labels and then for permuted ones, in chunks."""
-    rng, gram = seeds("permutations"), _Gram.of(blind, is_p, seeds)
+    rng, spread = seeds("permutations"), _spread(blind, is_p)
     n, n_p = len(is_p), int(is_p.sum())
     waves = blind.columns.reshape(n, -1)
     actual = np.where(is_p, 1.0 / n_p, -1.0 / (n - n_p))
@@ -159,48 +165,44 @@ def _statistics(blind: Blind, is_p: Any, n_permutations: int, seeds: Seeds) -> I
         labels = rng.permuted(np.tile(actual, (size, 1)), axis=1)
         if begin == 0:
             labels[0] = actual
-        spread = gram(labels) if blind.spread is None else _squares(labels @ blind.spread)
         by_column = ((labels @ waves) ** 2).reshape(size, *blind.columns.shape[1:])
         yield np.column_stack([
             _squares(labels @ blind.mean),
-            spread,
+            spread(labels),
             by_column.sum(axis=2).max(axis=1),
             _squares(labels @ blind.kernel),
         ])  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Gram:
-    """Squared difference of all second moments, from inner products of some rows."""
+def _spread(blind: Blind, is_p: BoolArray) -> Callable[[Array], Array]:
+    """Squared difference of all second moments, as a function of labels in rows.
 
-    at: Any
-    kernel: Array
+    Where there are too many of them, it is found from inner products of some rows.
+    """
+    features = blind.spread
+    if features is not None:
+        return lambda labels: _squares(labels @ features)
+    # A permutation of all labels permutes those of any fixed rows.
+    at = np.concatenate([np.flatnonzero(is_p == side)[:_GRAM_ROWS] for side in (True, False)])
+    kernel = (blind.mean[at] @ blind.mean[at].T) ** 2
 
-    @classmethod
-    def of(cls, blind: Blind, is_p: Any, seeds: Seeds) -> _Gram:
-        if blind.spread is not None:
-            return cls(np.zeros(0, dtype=int), np.zeros((0, 0)))
-        # A permutation of all labels permutes those of any fixed rows.
-        sides = [np.flatnonzero(is_p == side)[:_GRAM_ROWS] for side in (True, False)]
-        at = np.concatenate(sides)
-        kernel = (blind.mean[at] @ blind.mean[at].T) ** 2
-        return cls(at, kernel)
-
-    def __call__(self, labels: Array) -> Array:
-        some = labels[:, self.at]
+    def from_products(labels: Array) -> Array:
+        some = labels[:, at]
         # Among fixed rows the numbers of either label vary, so that each side is averaged anew.
         top, bottom = np.maximum(some, 0.0), np.maximum(-some, 0.0)
         top /= np.maximum(top.sum(axis=1, keepdims=True), 1e-300)
         bottom /= np.maximum(bottom.sum(axis=1, keepdims=True), 1e-300)
         some = top - bottom
-        return np.asarray(np.einsum("ij,ij->i", some @ self.kernel, some))
+        return np.asarray(np.einsum("ij,ij->i", some @ kernel, some))
+
+    return from_products
 
 
 def _squares(means: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", means, means))
 
 
-def _tail_scale(found: Array) -> Array:
+def tail_scale(found: Array) -> Array:
     """Statistics as minus the log of their tail probabilities under gamma distributions.
 
     The moments are those of all rows of ``found``, the actual one among them: what treats
@@ -217,3 +219,63 @@ def _tail_scale(found: Array) -> Array:
     # Beyond all digits the order is what is left.
     out = np.where(np.isfinite(out), out, 745.0 + found / unit)
     return np.asarray(np.where(flat, 0.0, out))
+
+
+def check_difference(test: TwoSampleTest, kl: Estimate, n_p: int, n_q: int) -> Check:
+    r"""Whether a two-sample test and the KL tell the same story.
+
+    Near p = q, a test with :math:`n = n_p n_q / (n_p + n_q)` sees a signal, a
+    noncentrality, of about 2 n KL. If that is small the test has no business to reject; if it
+    is large the test should.
+
+    Parameters
+    ----------
+    test : TwoSampleTest
+    kl : Estimate
+    n_p, n_q : int
+        Rows that the test was shown.
+
+    Returns
+    -------
+    Check
+        Its value is the p-value of the test.
+
+    Examples
+    --------
+    >>> import isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 8)), rng.normal(0.28, 1, (400, 8))
+    >>> test = isthmus.two_sample_test(p, q, random_state=0)
+    >>> zero = isthmus.Estimate.from_std_error(0.0, 0.05)
+    >>> check_difference(test, zero, 400, 400).verdict
+    'fail'
+    """
+    rows = n_p * n_q / (n_p + n_q)
+    signal = 2.0 * rows * (kl.value if np.isfinite(kl.value) else np.inf)
+    verdict: Verdict = "ok"
+    advice = str(test)
+    if signal < 4.0 and test.p_value <= 0.01:
+        verdict = "fail" if test.p_value <= 0.002 else "warn"
+        advice += (
+            " The KL is nevertheless about zero: the fit misses the difference, often "
+            "because there are few rows for so many columns. Give MDRE an anchor, such as "
+            "anchor='gaussian', use fewer columns, or more rows."
+        )
+    elif 2.0 * rows * kl.low > 50.0 and not test.rejects(0.05):
+        verdict = "warn"
+        advice += " The KL is nevertheless above zero: the ratio may follow noise."
+    details = {
+        "statistic": test.statistic,
+        "kind": test.kind,
+        "signal": float(signal),
+        "null": test.null.tolist(),
+    }
+    return Check(test.p_value, verdict, advice, details=details)
+
+
+def difference(e: Evidence) -> Check | None:
+    """By a test on some rows of both samples, where rows count once."""
+    if e.weighted:
+        return None
+    p, q = e.some["p"], e.some["q"]
+    return check_difference(run_test(p, q, _PERMUTATIONS, Seeds(0)), e.kl, len(p), len(q))

@@ -52,6 +52,11 @@ class CriticModel(ABC):
         return np.zeros(len(self.class_names))
 
     @property
+    def anchored(self) -> bool:
+        """Whether what is learned departs from anchors."""
+        return False
+
+    @property
     def has_influence(self) -> bool:
         """Whether every row's influence on the fit is known in closed form."""
         return False
@@ -123,6 +128,11 @@ class ClassModel(CriticModel):
     def bias(self) -> Array:
         """What was taken off every class's log-density to make log-ratios unbiased."""
         return self.offsets.bias
+
+    @property
+    def anchored(self) -> bool:
+        """Whether what is learned departs from anchors."""
+        return bool(self.offsets.anchors)
 
     @property
     def has_influence(self) -> bool:

@@ -13,10 +13,10 @@ True
 from __future__ import annotations
 
 from .bootstrap import BootstrapPosterior, bootstrap
+from .intervals import sampling_uncertainty
 from .laplace import LaplacePosterior, ManyLaplace, laplace
 from .nuts import NutsPosterior, nuts
 from .posterior import Posterior
-from .sampling import sampling_uncertainty
 
 __all__ = [
     "BootstrapPosterior",

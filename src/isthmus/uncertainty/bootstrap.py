@@ -14,13 +14,14 @@ from ..data.sample import Sample
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..model.objective import Objective
+from ..model.offsets import Offsets
 from ..model.rows import ClassRows, auxiliary_anchor
 from ..model.solvers import newton
 from ..typing import Array, RandomState
+from .fit import Fit, fit_of
 from .influence import is_small
-from .posterior import Posterior, own_offsets
-from .tabulated import tabulated
-from .target import Fit, fit_of
+from .posterior import Posterior, learned_pair
+from .target import tabulated
 
 
 def bootstrap(
@@ -66,34 +67,30 @@ def bootstrap(
     """
     check_number(replicates, "replicates", low=2, integer=True)
     fit = fit_of(mdre, infinite=True)
-    objective, offsets = fit.objective, fit.rows.offsets
-    learns = len(mdre.solution_.theta) > 0
-    work = tabulated(objective) if learns and is_small(objective) else objective
+    offsets = fit.rows.offsets
+    work = tabulated(fit.objective) if fit.learns and is_small(fit.objective) else fit.objective
     blocks = work.blocks
     if not isinstance(blocks, MemoryBlocks):
         raise ValueError("bootstrap needs rows in memory; received a stream of them.")
     mapped = [sample.rows for sample in fit.rows.mapped]
-    bare: list[Array] = []
-    if learns:
-        # What the anchors leave of the offsets does not change.
-        bare = [
-            _changed(one, Z, offsets, -1.0) for one, Z in zip(blocks.offsets, mapped, strict=True)
-        ]
+    # What the anchors leave of the offsets does not change.
+    bare = [
+        _with_anchors(one, Z, offsets, offsets.anchors, -1.0) if fit.learns else one
+        for one, Z in zip(blocks.offsets, mapped, strict=True)
+    ]
     seeds = Seeds(Seeds(random_state)("bootstrap"))
-    sizes = [len(Z) for Z in mapped]
-    draws, anchors = np.empty((replicates, len(fit.theta))), []
+    draws, anchors = np.tile(fit.theta, (replicates, 1)), []
     for b in range(replicates):
-        counts = _counts(seeds, b, sizes)
+        counts = _counts(seeds, b, fit.rows)
         anchors.append(_anchors(fit.rows, counts))
-        draws[b] = fit.theta
-        if learns:
-            own = replace(offsets, anchors=tuple(anchors[-1]))
+        if fit.learns:
             again = replace(
                 blocks,
-                classes=[
-                    _drawn(sample, n) for sample, n in zip(blocks.classes, counts, strict=True)
+                classes=[_drawn(one, n) for one, n in zip(blocks.classes, counts, strict=True)],
+                offsets=[
+                    _with_anchors(one, Z, offsets, anchors[-1])
+                    for one, Z in zip(bare, mapped, strict=True)
                 ],
-                offsets=[_changed(one, Z, own, 1.0) for one, Z in zip(bare, mapped, strict=True)],
             )
             loss = Objective(work.critic, again, work.l2)
             draws[b] = newton(loss, fit.theta, tol=1e-5, max_iter=50).theta
@@ -112,46 +109,35 @@ class BootstrapPosterior(Posterior):
     def __init__(
         self, fit: Fit, draws: Array, anchors: list[list[Any]], seeds: Seeds, first: int = 0
     ) -> None:
-        super().__init__(fit.mdre, fit.objective.critic, draws, "bootstrap")
-        self.anchors = anchors
-        self._fit, self._seeds, self._first = fit, seeds, first
+        super().__init__(fit, draws, "bootstrap")
+        self.anchors, self._seeds, self._first = anchors, seeds, first
 
     def counts(self, replicate: int) -> tuple[Array, Array]:
         """How often each row of p and of q was drawn for one of the fits."""
-        sizes = [len(sample) for sample in self._fit.rows.given]
-        p, q = _counts(self._seeds, self._first + replicate, sizes)[:2]
+        p, q = _counts(self._seeds, self._first + replicate, self.fit.rows)[:2]
         return p, q
 
     def some(self, which: slice) -> BootstrapPosterior:
         """The same with some of the fits."""
         first = self._first + (which.start or 0)
         return BootstrapPosterior(
-            self._fit, self._draws[which], self.anchors[which], self._seeds, first
+            self.fit, self.draws[which], self.anchors[which], self._seeds, first
         )
 
     def _known(self, X: Array, Z: Array, pair: tuple[int, int]) -> Array:
-        offsets = own_offsets(self.model)
-        fit = offsets(X, Z) - offsets.bias
-        out = np.tile(fit[:, pair[0]] - fit[:, pair[1]], (len(self._draws), 1))
-        learned = list(offsets.learned)
-        for c, sign in zip(pair, (1.0, -1.0), strict=True):
-            if c not in learned or not offsets.anchors:
-                continue
-            place = learned.index(c)
+        """The part that does not depend on the parameters, for every fit, shape (S, n)."""
+        offsets = self.fit.model.offsets
+        out = np.tile(super()._known(X, Z, pair), (len(self.draws), 1))
+        for place, sign in learned_pair(offsets, pair) if offsets.anchors else []:
             base = _unbiased(offsets.anchors[place], Z)
             for own, anchors in zip(out, self.anchors, strict=True):
                 own += sign * (_unbiased(anchors[place], Z) - base)
         return out
 
-    def _learned(self, Z: Array, pair: tuple[int, int]) -> Array:
-        if not len(self.model.solution_.theta):
-            return np.zeros((len(self._draws), len(Z)))
-        return super()._learned(Z, pair)
 
-
-def _counts(seeds: Seeds, replicate: int, sizes: Sequence[int]) -> list[Array]:
+def _counts(seeds: Seeds, replicate: int, rows: ClassRows) -> list[Array]:
     """How often each row of each class is drawn; made again rather than kept."""
-    rng = seeds(f"replicate {replicate}")
+    rng, sizes = seeds(f"replicate {replicate}"), [len(sample) for sample in rows.given]
     return [np.bincount(rng.integers(n, size=n), minlength=n).astype(float) for n in sizes]
 
 
@@ -161,10 +147,12 @@ def _drawn(sample: Sample, counts: Array) -> Sample:
     return Sample(sample.rows, weight * (sample.weight.sum() / weight.sum()))
 
 
-def _changed(offset: Array, Z: Array, offsets: Any, sign: float) -> Array:
-    """Offsets with the anchors added or taken off."""
+def _with_anchors(
+    offset: Array, Z: Array, offsets: Offsets, anchors: Sequence[Any], sign: float = 1.0
+) -> Array:
+    """Offsets at rows with anchors added, or taken off."""
     out = np.array(offset, order="F")
-    for c, anchor in zip(offsets.learned, offsets.anchors, strict=False):
+    for c, anchor in zip(offsets.learned, anchors, strict=False):
         out[:, c] += sign * anchor.score_samples(Z)
     return out
 
@@ -175,12 +163,13 @@ def _anchors(rows: ClassRows, counts: list[Array]) -> list[Any]:
     if not offsets.anchors:
         return []
     drawn = [np.repeat(np.arange(len(n)), n.astype(int)) for n in counts]
-    both = rows.inside.take(drawn[0], drawn[1])
-    out = fit_anchors(spec, both, offsets.where)
+    out = fit_anchors(spec, rows.inside.take(drawn[0], drawn[1]), offsets.where)
     for c in offsets.learned[2:]:
         # As in the fit: from the anchors of p and q, or from the auxiliary's rows.
         own = mixed_anchor(offsets.auxiliaries[c - 2], offsets.where, out)
-        out.append(own or auxiliary_anchor(spec, rows.mapped[c].take(drawn[c])))
+        if own is None:
+            own = auxiliary_anchor(spec, rows.mapped[c].take(drawn[c]))
+        out.append(own)
     return out
 
 

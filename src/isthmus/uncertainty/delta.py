@@ -16,9 +16,8 @@ import numpy as np
 
 from ..data.blocks import Block
 from ..functionals.f_divergence import Divergence, Linearisation
-from ..model.objective import Point
 from ..typing import Array
-from .influence import Influence, solve
+from .influence import Influence, at_rows, centred_terms
 
 Ratios = tuple[Array, Array, Array, Array]
 """Log-ratios at the rows of p and of q, and their weights."""
@@ -28,38 +27,23 @@ def divergence_std_error(
     divergence: Divergence,
     ratios: Ratios,
     without: Sequence[tuple[Array, Array]],
-    model: Any,
-    point: Point | None,
+    influence: Influence | None,
+    alternatives: Sequence[tuple[Array, Array]],
     level: float,
 ) -> float:
-    """Standard error of a cross-fitted divergence.
+    """Standard error of a cross-fitted divergence, for an interval of a level.
 
-    Parameters
-    ----------
-    divergence : Divergence
-    ratios : tuple
-        Cross-fitted log-ratios at the rows of p and of q, and their weights.
-    without : sequence of (ndarray, ndarray)
-        Log-ratios at all rows by each fold's model; where they are given, the error of the
-        fit is a jackknife over the folds.
-    model : estimator
-        Fitted to all rows.
-    point : Point, optional
-        Its objective at the minimum; where it is given, the error of the fit follows from
-        every row's influence.
-    level : float
-        Level of the interval that it is for.
+    Where log-ratios at all rows by the models ``without`` each fold are given, the error of
+    the fit is a jackknife over the folds; otherwise it follows from the rows' influence.
     """
-    value = float(divergence.value(*ratios))
-    if not np.isfinite(value):
+    if not np.isfinite(float(divergence.value(*ratios))):
         return np.inf
     linear, weights = linearised(divergence, ratios)
-    anchored = point is not None and bool(model.anchors_)
-    error = delta_std_error(linear, *weights, None if without else point, anchored)
+    error = delta_std_error(linear, *weights, influence)
     if without:
         moved = [float(divergence.value(p, q, *ratios[2:])) for p, q in without]
         error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
-    error = float(np.hypot(error, choice_std_error(divergence, model)))
+    error = float(np.hypot(error, choice_std_error(divergence, alternatives)))
     return error if np.isfinite(error) else np.inf
 
 
@@ -75,77 +59,43 @@ def linearised(divergence: Divergence, ratios: Ratios) -> tuple[Linearisation, t
 
 
 def delta_std_error(
-    linear: Linearisation,
-    weight_p: Array,
-    weight_q: Array,
-    point: Point | None,
-    anchored: bool = True,
+    linear: Linearisation, weight_p: Array, weight_q: Array, influence: Influence | None
 ) -> float:
-    """Standard error of a functional from the influence of every row.
+    """Standard error of a functional, from its terms and slopes at the rows and their weights.
 
-    Parameters
-    ----------
-    linear : Linearisation
-        Terms and slopes of the functional at the rows of p and of q.
-    weight_p, weight_q : ndarray
-        Weights of the rows.
-    point : Point, optional
-        The objective at its minimum. Without it only the error of evaluation is
-        counted.
-    anchored : bool
-        Whether the critics sit on normal anchors.
+    Without the influence of the rows on the fit, only the error of evaluation is counted.
     """
-    shares = weight_p / weight_p.sum(), weight_q / weight_q.sum()
-    terms = [share * term for share, term in zip(shares, (linear.p, linear.q), strict=True)]
-    if point is None:
+    if influence is None:
         # The size of each class is given, not drawn: only deviations within a class count.
-        return float(
-            np.sqrt(
-                sum(
-                    ((term - share * term.sum()) ** 2).sum()
-                    for share, term in zip(shares, terms, strict=True)
-                )
-            )
-        )
-    slopes = shares[0] * linear.p_slope, shares[1] * linear.q_slope
-    direction = solve(point, _gradient(point, slopes))
-    influence = Influence(point, anchored)
-    effect = influence.along(direction)
-
-    def of_rows(block: Block) -> Array:
-        total = effect(block)
-        return total + terms[block.label][block.places] if block.label < 2 else total
-
-    return float(np.sqrt(influence.variance(of_rows)))
+        return float(np.sqrt(sum(e @ e for e in centred_terms(linear, weight_p, weight_q))))
+    share_p, share_q = weight_p / weight_p.sum(), weight_q / weight_q.sum()
+    terms = share_p * linear.p, share_q * linear.q
+    slopes = share_p * linear.p_slope, share_q * linear.q_slope
+    effect = influence.along(influence.solve(_gradient(influence, slopes)))
+    return float(np.sqrt(influence.variance(lambda block: effect(block) + at_rows(terms, block))))
 
 
-def _gradient(point: Point, slopes: tuple[Array, Array]) -> Array:
+def _gradient(influence: Influence, slopes: tuple[Array, Array]) -> Array:
     """Derivative of F in the parameters; p and q are the first two learned classes."""
-    objective = point.objective
-    critic, classes = objective.critic, len(objective.learned)
+    critic, classes = influence.point.objective.critic, len(influence.learned)
 
     def moments(block: Block) -> Any:
         total = critic.accumulator()
         if block.label < 2:
             R = np.zeros((len(block), classes))
-            R[:, 0] = slopes[block.label][block.places]
+            R[:, 0] = at_rows(slopes, block)
             R[:, 1] = -R[:, 0]
             critic.accumulate(total, R, block.X)
         return total
 
-    return np.asarray(critic.contract(objective.blocks.sum(moments)))
+    return np.asarray(critic.contract(influence.blocks.sum(moments)))
 
 
 def jackknife_std_error(without: Array, level: float) -> float:
-    """Standard error of a fit from what leaving out each of a few groups of rows does.
+    """Standard error of a fit from a functional of the fits without each of a few groups of rows.
 
-    Parameters
-    ----------
-    without : ndarray of shape (groups,)
-        The functional, evaluated on all rows, of the fit without each group.
-    level : float
-        Level of the interval that it is for: a variance from few groups is itself
-        uncertain, as Student's t distribution knows.
+    A variance from few groups is itself uncertain, as Student's t distribution knows: the error
+    is that for a normal interval of a level.
     """
     from scipy.stats import norm, t
 
@@ -155,16 +105,13 @@ def jackknife_std_error(without: Array, level: float) -> float:
     return float(error * t.ppf(tail, groups - 1) / norm.ppf(tail))
 
 
-def choice_std_error(divergence: Divergence, model: Any) -> float:
+def choice_std_error(divergence: Divergence, alternatives: Sequence[tuple[Array, Array]]) -> float:
     """How far a divergence is uncertain because several pairs of anchors fit as well.
 
-    The root mean square distance, at held-out rows, between the answer of the anchors
-    that were chosen and those of others that are not worse by more than chance.
-    Zero where a critic was learned beside the anchors, or nothing was left to be chosen.
+    The root mean square distance between the answer of the anchors that were chosen, which
+    come first, and those of others; see :attr:`isthmus.estimator.FitFacts.alternatives`.
     """
-    selection = getattr(model, "selection_", None)
-    alternatives = [] if selection is None else selection.alternatives
-    if len(alternatives) < 2 or np.isfinite(getattr(model, "l2_", 0.0)):
+    if len(alternatives) < 2:
         return 0.0
     with warnings.catch_warnings():
         # An alternative beyond the largest float says no more than that it is far away.

@@ -14,7 +14,8 @@ the frame of its class, divided by the number of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,22 +29,28 @@ from ..typing import Array
 
 
 class Influence:
-    """What every row contributes to the gradient.
+    """What every row contributes to the gradient at the minimum of an objective.
 
-    Parameters
-    ----------
-    point : Point
-        The objective at its minimum.
-    anchored : bool
-        Whether the critics sit on normal anchors, whose own fit then counts.
+    Where critics sit on normal anchors, the fit of these counts too. A sum over rows that goes
+    along is given by its summands, an array for each of the first classes.
     """
 
     def __init__(self, point: Point, anchored: bool = True) -> None:
         self.point, objective = point, point.objective
         self.blocks, self.learned = objective.blocks, objective.learned
-        mass = self.blocks.mass
-        pull = objective.l2 / mass[self.learned]
+        pull = objective.l2 / self.blocks.mass[self.learned]
         self.pull = pull if anchored else np.zeros(len(self.learned))
+
+    @cached_property
+    def hessian(self) -> Array:
+        """Dense Hessian of the objective."""
+        return self.point.hessian()
+
+    def solve(self, right: Array) -> Array:
+        """Solve with the Hessian: exactly for few parameters, well enough for many."""
+        if is_small(self.point.objective):
+            return solve_dense(self.hessian, right)
+        return solve_hessian(self.point, right, tol=1e-3, max_iter=100)
 
     def share(self, block: Block) -> Array:
         """Shares of a block's rows in their class."""
@@ -98,75 +105,54 @@ class Influence:
         cross = total.T @ shared
         return np.asarray(second - cross - cross.T + (total.T * spread) @ total)
 
-    def covariance_with(self, basis: Array, effects: tuple[Array, Array]) -> Array:
-        """Covariance of the whitened parameters with a sum over rows of p and q, shape (size,).
+    def covariance_with(self, basis: Array, summands: Sequence[Array]) -> Array:
+        """Covariance of the whitened parameters with a sum over rows, shape (size,)."""
 
-        Parameters
-        ----------
-        basis : ndarray of shape (n_parameters, size)
-        effects : pair of ndarray
-            Summands at the rows of p and of q, the deviations from their classes' means.
-        """
-
-        def lean(block: Block) -> Array:
-            value = 0.0
-            if block.label < 2:
-                value = float(effects[block.label][block.places] @ self.share(block))
+        def means(block: Block) -> Array:
+            value = float(at_rows(summands, block) @ self.share(block))
             return self.blocks.by_class(block, value)
 
-        centre = self.blocks.sum(lean)
+        mean = self.blocks.sum(means)
 
         def product(block: Block) -> Array:
+            if block.label >= len(summands):
+                return np.zeros(basis.shape[1])
             # Deviations of both within classes; those of the parameters' part are moved over.
-            own = -centre[block.label]
-            if block.label < 2:
-                own = effects[block.label][block.places] + own
-            else:
-                own = np.full(len(block), own)
+            own = at_rows(summands, block) - mean[block.label]
             return np.asarray(own @ self._contributions(block, basis))
 
         return self.blocks.sum(product)
 
     def draws(
-        self, count: int, effects: tuple[Array, Array], rng: np.random.Generator
+        self, count: int, rng: np.random.Generator, summands: Sequence[Array] = ()
     ) -> Iterator[tuple[Array, float]]:
         """Parameters' deviations with the sampling covariance, each with that of a sum over rows.
 
         Every row is multiplied by a standard normal number; a solve with the
         Hessian turns the gradient that remains into parameters. For many
         parameters.
-
-        Parameters
-        ----------
-        count : int
-        effects : pair of ndarray
-            As in :meth:`covariance_with`; empty for none.
-        rng : Generator
         """
         critic, classes = self.point.objective.critic, len(self.learned)
         for _ in range(count):
-            noise = _Noise(int(rng.integers(2**63)))
+            noise = Noise(rng)
 
-            def means(block: Block, noise: _Noise = noise) -> Array:
-                return self.blocks.by_class(block, float(self.share(block) @ noise(block)))
+            def means(block: Block, noise: Noise = noise) -> Array:
+                return self.blocks.by_class(block, float(self.share(block) @ noise(block)[0]))
 
             mean = self.blocks.sum(means)
 
             def gradient(
-                block: Block, noise: _Noise = noise, mean: Array = mean
+                block: Block, noise: Noise = noise, mean: Array = mean
             ) -> tuple[Any, Array, float]:
                 # One class at a time: what all of its rows have in common does not count.
-                z = noise(block) - mean[block.label]
+                z = noise(block)[0] - mean[block.label]
                 own = (self.learned == block.label)[:, None]
                 weight = block.weight * z
                 pulled = own * self.pull[:, None] * weight
                 R = (own - self.point.probability(block)) * weight + pulled
                 total = critic.accumulator()
                 critic.accumulate(total, R.T, block.X)
-                shift = 0.0
-                if block.label < 2 and len(effects[block.label]):
-                    shift = float(z @ effects[block.label][block.places])
-                return total, pulled.sum(axis=1), shift
+                return total, pulled.sum(axis=1), float(z @ at_rows(summands, block))
 
             total, constant, shift = self.blocks.sum(gradient)
             right = critic.contract(total)
@@ -189,22 +175,31 @@ class Influence:
         return np.asarray(out * block.weight[:, None])
 
 
-class _Noise:
-    """Standard normal numbers for the rows of a block, the same ones each time."""
+class Noise:
+    """Standard normal numbers for the rows of a block, the same ones in every pass."""
 
-    def __init__(self, seed: int) -> None:
-        self.seeds = Seeds(seed)
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.seeds = Seeds(int(rng.integers(2**63)))
 
-    def __call__(self, block: Block) -> Array:
-        return self.seeds(f"block {block.index}").standard_normal(len(block))
+    def __call__(self, block: Block, count: int = 1) -> Array:
+        """Numbers of shape (count, n)."""
+        return self.seeds(f"block {block.index}").standard_normal((count, len(block)))
 
 
-def solve(point: Point, right: Array) -> Array:
-    """Solve with the Hessian: exactly for few parameters, well enough for many."""
-    objective = point.objective
-    if len(right) > EXACT_LIMIT or not objective.has_features:
-        return solve_hessian(point, right, tol=1e-3, max_iter=100)
-    return solve_dense(point.hessian(), right)
+def at_rows(summands: Sequence[Array], block: Block) -> Array:
+    """Summands at the rows of a block; zero where its class has none."""
+    if block.label >= len(summands):
+        return np.zeros(len(block))
+    return summands[block.label][block.places]
+
+
+def centred_terms(linear: Linearisation, weight_p: Array, weight_q: Array) -> tuple[Array, Array]:
+    """Deviations of a functional's terms from their means, each times its share of the mean."""
+    out = []
+    for term, weight in ((linear.p, weight_p), (linear.q, weight_q)):
+        share = weight / weight.sum()
+        out.append(share * (term - share @ term))
+    return out[0], out[1]
 
 
 def is_small(objective: Objective) -> bool:
@@ -212,10 +207,11 @@ def is_small(objective: Objective) -> bool:
     return objective.n_parameters <= EXACT_LIMIT and objective.has_features
 
 
-def centred_effects(linear: Linearisation, weight_p: Array, weight_q: Array) -> tuple[Array, Array]:
-    """Deviations of a functional's terms from their means, each times its share of the mean."""
-    out = []
-    for term, weight in ((linear.p, weight_p), (linear.q, weight_q)):
-        share = weight / weight.sum()
-        out.append(share * (term - share @ term))
-    return out[0], out[1]
+def check_small(objective: Objective) -> None:
+    """Refuse an objective whose dense Hessian cannot be formed."""
+    if not is_small(objective):
+        raise ValueError(
+            f"critic must have at most {EXACT_LIMIT} parameters and features for this; "
+            f"received {objective.n_parameters}. Use laplace with prior='fit', "
+            "or a critic with fewer parameters, such as 'diagonal'."
+        )

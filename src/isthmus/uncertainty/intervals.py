@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ..data.seeds import Seeds
-from ..data.validation import check_number, check_option
 from ..functionals import Divergence, Estimate, get_divergence
+from ..mdre import MDRE
 from ..typing import Array, RandomState
 from .bootstrap import bootstrap
 from .delta import Ratios, linearised
-from .influence import Influence, centred_effects, is_small
-from .laplace import symmetric_root
-from .nuts import sample
+from .fit import fit_of
+from .influence import Influence, centred_terms, is_small
+from .laplace import laplace, symmetric_root
+from .nuts import nuts
 from .posterior import Posterior
-from .target import Target, fit_of
+from .target import Target
 
-KINDS = ("laplace", "nuts", "bootstrap")
+_REPLICATES = 50
 
 
 def interval(
@@ -34,53 +36,19 @@ def interval(
     """A cross-fitted divergence with an interval from draws of the log-ratio.
 
     The value is the cross-fitted one. Draws say how far it may lie off: quantiles
-    of their deviations from their median make the interval.
-
-    Parameters
-    ----------
-    mdre : MDRE
-        Fitted to all rows.
-    ratios : tuple
-        Cross-fitted log-ratios at the rows of p and of q, and their weights.
-    spec : str, callable or Divergence
-        As in :func:`isthmus.functionals.get_divergence`.
-    kind : {"laplace", "nuts", "bootstrap"}
-        "laplace" and "nuts" draw the critic's parameters from their posterior,
-        stretched to the covariance over samples (see
-        :meth:`isthmus.uncertainty.NutsPosterior.calibrated`), and the error of the means over rows
-        with them; what one row does to both is counted once. "bootstrap" draws the rows.
-    level : float
-        Level of the interval.
-    random_state : int, Generator, RandomState or None
-        Seeds the draws.
-    **how
-        Further parameters of :func:`nuts`, or ``replicates`` of :func:`bootstrap`.
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> import numpy as np, isthmus
-    >>> from isthmus.uncertainty.intervals import interval
-    >>> rng = np.random.default_rng(0)
-    >>> c = isthmus.compare(rng.normal(0, 1, 500), rng.normal(1, 1, 500), random_state=0)
-    >>> kl = interval(c.estimator, c.ratios, "kl", "laplace", random_state=0)
-    >>> bool(kl.low < 0.5 < kl.high), kl.method
-    (True, 'laplace')
+    of their deviations from their median make the interval. "laplace" and "nuts" draw
+    the critic's parameters from their posterior, stretched to the covariance over samples (see
+    :meth:`isthmus.uncertainty.NutsPosterior.calibrated`), and the error of the means over rows
+    with them; what one row does to both is counted once. "bootstrap" draws the rows.
     """
-    check_option(kind, "interval", KINDS)
-    check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     divergence = get_divergence(spec)
-    value = float(divergence.value(*ratios))
-    if not np.isfinite(value):
-        return Estimate(value, np.inf, 0.0, divergence.upper, level=level, method=kind)
-    if kind == "bootstrap":
-        draws = _bootstrap_draws(mdre, ratios, divergence, random_state, **how)
-    else:
-        draws = _posterior_draws(mdre, ratios, divergence, kind, random_state, **how)
-    error = float(draws.std(ddof=1))
+    value, error, draws = float(divergence.value(*ratios)), np.inf, np.empty(0)
+    if np.isfinite(value):
+        if kind == "bootstrap":
+            draws = _bootstrap_draws(mdre, ratios, divergence, random_state, **how)
+        else:
+            draws = _posterior_draws(mdre, ratios, divergence, kind, random_state, **how)
+        error = float(draws.std(ddof=1))
     if not np.isfinite(error):
         return Estimate(value, np.inf, 0.0, divergence.upper, level=level, method=kind)
     ends = value + np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level]) - np.median(draws)
@@ -99,39 +67,40 @@ def _posterior_draws(
     """The divergence with drawn parameters, and with the error of its means over rows."""
     seeds, fit = Seeds(random_state), fit_of(mdre, infinite=kind == "laplace")
     if not fit.model.has_influence:
-        kinds = sorted({type(anchor).__name__ for anchor in fit.model.offsets.anchors})
         raise ValueError(
             f"interval must be 'delta' or 'bootstrap' with anchors whose error has no formula "
-            f"({', '.join(kinds)}); received {kind!r}."
+            f"({fit.kinds_of_anchors}); received {kind!r}."
         )
     linear, weights = linearised(divergence, ratios)
-    effects = centred_effects(linear, *weights)
+    terms = centred_terms(linear, *weights)
     rng = seeds("interval")
     if kind == "laplace" and not is_small(fit.objective):
-        influence = Influence(fit.objective.at(fit.theta), fit.anchored)
-        pairs = list(influence.draws(how.get("draws", 200), effects, rng))
+        pairs = list(fit.influence.draws(how.get("draws", 200), rng, terms))
         theta = fit.theta + np.array([each for each, _ in pairs])
         error = np.array([e for _, e in pairs])
     else:
         if kind == "laplace":
             target = Target(fit)
-            count = int(np.clip(40_000_000 // sum(map(len, effects)), 400, 2000))
+            count = int(np.clip(40_000_000 // sum(map(len, terms)), 400, 2000))
             z = rng.standard_normal((how.get("draws", count), target.size))
         else:
-            posterior = sample(fit, random_state=seeds("nuts"), **{"progress": False, **how})
+            with warnings.catch_warnings():
+                # What the weights do to the width of a posterior is made good below.
+                warnings.filterwarnings("ignore", "Rows of p or q weigh", UserWarning)
+                posterior = nuts(mdre, random_state=seeds("nuts"), **{"progress": False, **how})
             target, z = posterior.target, posterior.z
-        influence = Influence(target.point, fit.anchored)
+        influence = Influence(target.point, fit.model.anchored)
         covariance = influence.covariance(target.basis)
         z = z @ symmetric_root(covariance)
         theta = target.theta(z)
         # The error of the means over rows goes along with that of the parameters, as far as it
         # follows from the same rows.
-        shared = influence.covariance_with(target.basis, effects)
+        shared = influence.covariance_with(target.basis, terms)
         slope = np.linalg.pinv(covariance, hermitian=True) @ shared
-        own = max(float(sum(e @ e for e in effects) - shared @ slope), 0.0)
+        own = max(float(sum(e @ e for e in terms) - shared @ slope), 0.0)
         error = z @ slope + np.sqrt(own) * rng.standard_normal(len(z))
     p, q = fit.rows.samples
-    values = Posterior(mdre, fit.objective.critic, theta, kind).divergence_draws(
+    values = Posterior(fit, theta, kind).divergence_draws(
         divergence, p.rows, q.rows, weight_p=weights[0], weight_q=weights[1]
     )
     return np.asarray(values + error)
@@ -154,3 +123,14 @@ def _bootstrap_draws(
         one = fits.some(slice(b, b + 1))
         out[b] = one.divergence_draws(divergence, *rows, weight_p=drawn[0], weight_q=drawn[1])[0]
     return out
+
+
+def sampling_uncertainty(mdre: Any) -> Posterior:
+    """Draws of a fitted model as other samples of the same size would give them.
+
+    By the delta method where every row's influence is known, by 50 fits to rows drawn again
+    otherwise. The seed is fixed, so that the answer is the same when asked for again.
+    """
+    if isinstance(mdre, MDRE) and mdre.model_.has_influence:
+        return laplace(mdre, covariance="sandwich", random_state=0)
+    return bootstrap(mdre, replicates=_REPLICATES, random_state=0)

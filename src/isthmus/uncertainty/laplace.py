@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ..data.blocks import Block
+from ..data.blocks import Block, slices
 from ..data.seeds import Seeds
 from ..data.validation import check_number, check_option
 from ..model.objective import Point
 from ..model.solvers import solve_hessian
 from ..typing import Array, RandomState
-from .influence import Influence, is_small
-from .posterior import Posterior, own_offsets, ratio_gradients
-from .target import PRIORS, Fit, Target, fit_of
+from .fit import Fit, fit_of
+from .influence import Influence, Noise, is_small
+from .posterior import Posterior, learned_pair, ratio_gradients
+from .target import PRIORS, Target
 
 # Up to so many rows a solve for each costs less than draws of all parameters.
 _FEW_ROWS = 64
@@ -72,10 +72,7 @@ def laplace(
     Notes
     -----
     Up to 600 parameters (:data:`isthmus.model.solvers.EXACT_LIMIT`) the Hessian is formed and
-    factorised. Beyond, each draw is a solve by conjugate gradients,
-    :math:`H^{-1} b` with b from N(0, H): the likelihood's part of b is a sum over
-    rows of standard normal numbers, the prior's is one more. The standard deviation at
-    a few rows is a solve for each.
+    factorised. Beyond, each draw is a solve by conjugate gradients.
 
     References
     ----------
@@ -103,23 +100,23 @@ def laplace(
         raise ValueError("prior must be 'fit' with covariance='sandwich'; received 'raw'.")
     fit = fit_of(mdre, infinite=sandwich or prior == "raw")
     if sandwich:
-        warn_of_anchors(fit)
+        fit.warn_of_anchors()
     else:
-        warn_of_weights(fit, "covariance='sandwich'")
+        fit.warn_of_weights("covariance='sandwich'")
     rng = Seeds(random_state)("laplace")
     if not is_small(fit.objective) and prior == "fit":
-        point = fit.objective.at(fit.theta)
-        influence = Influence(point, fit.anchored) if sandwich else None
-        return ManyLaplace(fit, draws or 200, rng, point, influence)
+        return ManyLaplace(fit, draws or 200, rng, sandwich)
     target = Target(fit, prior)
     root = target.basis
     if sandwich:
-        root = root @ symmetric_root(Influence(target.point, fit.anchored).covariance(root))
+        root = root @ symmetric_root(Influence(target.point, fit.model.anchored).covariance(root))
     return LaplacePosterior(fit, target.mode, draws or 1000, rng, root)
 
 
 class LaplacePosterior(Posterior):
     """A normal distribution of the parameters; see :func:`laplace`.
+
+    Mean and standard deviation of :meth:`log_ratio` are its own, not those of its draws.
 
     Attributes
     ----------
@@ -133,45 +130,25 @@ class LaplacePosterior(Posterior):
         self, fit: Fit, mode: Array, count: int, rng: np.random.Generator, root: Array
     ) -> None:
         z = rng.standard_normal((count, root.shape[1]))
-        super().__init__(fit.mdre, fit.objective.critic, mode + z @ root.T, "laplace")
+        super().__init__(fit, mode + z @ root.T, "laplace")
         self.mode, self.root = mode, root
 
-    def log_ratio(
-        self, X: Any, return_std: bool = False, numerator: str = "p", denominator: str = "q"
-    ) -> Any:
-        """Mean of the log-ratio at the rows of X, and its standard deviation.
-
-        Both are those of the normal distribution, not of its draws.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, d) or (n,)
-        return_std : bool
-            Whether to return the standard deviation too.
-        numerator, denominator : str
-            Names of two classes.
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,)
-            Or the mean alone.
-        """
-        rows, pair = self._read(X, numerator, denominator)
-        mean = at_mode(self, self.mode, rows, pair)
-        if not return_std:
-            return mean
+    def _moments(
+        self, rows: Array, pair: tuple[int, int], with_std: bool = True
+    ) -> tuple[Array, Array]:
         std = np.empty(len(rows))
-        step = max(1, 2_000_000 // len(self.root))
-        for begin in range(0, len(rows), step):
-            offsets = own_offsets(self.model)
-            Z = offsets.where(rows[begin : begin + step])
-            spread = ratio_gradients(self.critic, offsets.learned, Z, pair) @ self.root
-            std[begin : begin + step] = np.sqrt(np.einsum("ij,ij->i", spread, spread))
-        return mean, std
+        for at in slices(len(rows) if with_std else 0, max(1, 2_000_000 // len(self.root))):
+            Z = self.fit.model.offsets.where(rows[at])
+            spread = ratio_gradients(self.fit, Z, pair) @ self.root
+            std[at] = np.sqrt(np.einsum("ij,ij->i", spread, spread))
+        return self._at(self.mode, rows, pair), std
 
 
 class ManyLaplace(Posterior):
     """The same for more parameters than a dense Hessian allows: draws and solves.
+
+    The mean of :meth:`log_ratio` is exact. At 64 rows or fewer the standard deviation is a
+    solve for each, to a part in a thousand; at more rows it is that of the draws.
 
     Attributes
     ----------
@@ -179,96 +156,62 @@ class ManyLaplace(Posterior):
         Its mean.
     """
 
-    def __init__(
-        self,
-        fit: Fit,
-        count: int,
-        rng: np.random.Generator,
-        point: Point,
-        influence: Influence | None,
-    ) -> None:
-        super().__init__(fit.mdre, point.objective.critic, np.empty((0, len(fit.theta))), "laplace")
-        self.mode, self._count, self._rng = fit.theta, count, rng
-        self._point, self._influence = point, influence
+    def __init__(self, fit: Fit, count: int, rng: np.random.Generator, sandwich: bool) -> None:
+        super().__init__(fit, np.empty((0, len(fit.theta))), "laplace")
+        self.mode, self._count, self._rng, self._sandwich = fit.theta, count, rng, sandwich
 
     @property
     def draws(self) -> Array:
         """Parameters of every draw, shape (S, n_parameters), made when first asked for."""
         if not len(self._draws):
-            if self._influence is None:
-                noise = [perturbation(self._point, self._rng) for _ in range(self._count)]
+            if self._sandwich:
+                noise = [each for each, _ in self.fit.influence.draws(self._count, self._rng)]
             else:
-                pairs = self._influence.draws(self._count, (np.empty(0), np.empty(0)), self._rng)
-                noise = [each for each, _ in pairs]
+                noise = [perturbation(self.fit.point, self._rng) for _ in range(self._count)]
             self._draws = self.mode + np.array(noise)
         return self._draws
 
-    def log_ratio(
-        self, X: Any, return_std: bool = False, numerator: str = "p", denominator: str = "q"
-    ) -> Any:
-        """Mean of the log-ratio at the rows of X, and its standard deviation.
-
-        The mean is exact. At 64 rows or fewer the standard deviation is a solve
-        for each, to a part in a thousand; at more rows it is that of the draws.
-
-        Parameters
-        ----------
-        X, return_std, numerator, denominator
-            As in :meth:`LaplacePosterior.log_ratio`.
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,)
-            Or the mean alone.
-        """
-        rows, pair = self._read(X, numerator, denominator)
-        mean = at_mode(self, self.mode, rows, pair)
-        if not return_std:
-            return mean
-        if len(rows) <= _FEW_ROWS:
-            return mean, np.array([self._solved(row[None], pair) for row in rows])
-        return mean, super().log_ratio(X, True, numerator, denominator)[1]
+    def _moments(
+        self, rows: Array, pair: tuple[int, int], with_std: bool = True
+    ) -> tuple[Array, Array]:
+        mean = std = self._at(self.mode, rows, pair)
+        if with_std and len(rows) <= _FEW_ROWS:
+            std = np.array([self._solved(row[None], pair) for row in rows])
+        elif with_std:
+            std = super()._moments(rows, pair)[1]
+        return mean, std
 
     def _solved(self, row: Array, pair: tuple[int, int]) -> float:
         """Standard deviation at one row, by one solve with the Hessian."""
-        offsets, critic = own_offsets(self.model), self.critic
-        learned = list(offsets.learned)
-        R = np.zeros((1, len(learned)))
-        for c, sign in zip(pair, (1.0, -1.0), strict=True):
-            if c in learned:
-                R[0, learned.index(c)] += sign
+        offsets, critic = self.fit.model.offsets, self.fit.objective.critic
+        R = np.zeros((1, len(offsets.learned)))
+        for place, sign in learned_pair(offsets, pair):
+            R[0, place] = sign
         total = critic.accumulator()
         critic.accumulate(total, R, offsets.where(row))
         slope = critic.contract(total)
-        if self._influence is not None:
-            return self._influence.std(slope)
+        if self._sandwich:
+            return self.fit.influence.std(slope)
         # The variance converges twice as fast as the solution.
-        variance = float(slope @ solve_hessian(self._point, slope, tol=3e-3))
+        variance = float(slope @ solve_hessian(self.fit.point, slope, tol=3e-3))
         return float(np.sqrt(max(variance, 0.0)))
 
 
-def at_mode(posterior: Posterior, mode: Array, rows: Array, pair: tuple[int, int]) -> Array:
-    """Log-ratio at the mode, which is the mean of a normal distribution of parameters."""
-    names = posterior.model.class_names_
-    alone = Posterior(posterior.model, posterior.critic, mode[None], posterior.method)
-    return np.asarray(alone.log_ratio_draws(rows, names[pair[0]], names[pair[1]])[0])
-
-
 def perturbation(point: Point, rng: np.random.Generator) -> Array:
-    """A draw of N(0, H^-1) by one solve; see the notes of :func:`laplace`.
+    """A draw of N(0, H^-1): a solve with H of a draw of N(0, H), which is a sum over rows.
 
     At a row with class probabilities P the likelihood's curvature is diag(P) - P P',
     whose root is (I - P 1') diag(sqrt P). All known classes together are one, whose
     logit does not move.
     """
-    objective = point.objective
+    objective, noise = point.objective, Noise(rng)
     critic = objective.critic
 
     def moments(block: Block) -> Any:
         P = point.probability(block)
-        noise = rng.standard_normal((len(P) + 1, len(block)))
-        scaled = np.sqrt(P) * noise[1:]
-        rest = np.sqrt(np.maximum(1.0 - P.sum(axis=0), 0.0)) * noise[0]
+        z = noise(block, len(P) + 1)
+        scaled = np.sqrt(P) * z[1:]
+        rest = np.sqrt(np.maximum(1.0 - P.sum(axis=0), 0.0)) * z[0]
         R = scaled - P * (scaled.sum(axis=0) + rest)
         R *= np.sqrt(block.weight)
         total = critic.accumulator()
@@ -284,27 +227,3 @@ def symmetric_root(covariance: Array) -> Array:
     """The symmetric root of a covariance that may be singular."""
     values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
-
-
-def warn_of_weights(fit: Fit, way: str) -> None:
-    """Warn where rows of p and q count more than once in the likelihood."""
-    given = np.array([sample.weight.sum() for sample in fit.rows.samples])
-    factor = float((fit.objective.blocks.mass[:2] / given).max())
-    if factor > 1.05:
-        warnings.warn(
-            f"Rows of p or q weigh {factor:.2g} each in the objective, as another class has more "
-            f"rows: the posterior is too narrow by up to {np.sqrt(factor):.2g}. Fit MDRE with "
-            f"prior='counts', in which every row weighs one, or use {way}.",
-            stacklevel=3,
-        )
-
-
-def warn_of_anchors(fit: Fit) -> None:
-    """Warn where anchors were fitted in a way whose error has no formula."""
-    if not fit.model.has_influence:
-        kinds = sorted({type(anchor).__name__ for anchor in fit.model.offsets.anchors})
-        warnings.warn(
-            f"The error of the anchors ({', '.join(kinds)}) is not counted: use "
-            "isthmus.uncertainty.bootstrap, which fits them again.",
-            stacklevel=3,
-        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -14,13 +13,15 @@ import numpy as np
 from ..data.seeds import Seeds
 from ..data.validation import check_flag, check_number, check_option
 from ..typing import Array, RandomState
+from .fit import Fit, fit_of
 from .influence import Influence
-from .laplace import symmetric_root, warn_of_anchors, warn_of_weights
+from .laplace import symmetric_root
 from .posterior import Posterior
-from .target import PRIORS, Fit, Target, fit_of
+from .target import PRIORS, Target
 
 MOST_RHAT = 1.01
 LEAST_ESS = 400
+_MISSING = "isthmus.uncertainty.nuts needs {}: pip install 'isthmus[bayes]'."
 
 
 def nuts(
@@ -41,7 +42,8 @@ def nuts(
     fit, evaluated by the fit's own code. The sampler moves in
     :math:`z = V^{-1}(\theta - \hat\theta)`, with V V' the inverse of the Hessian at
     the fit, in which the posterior is nearly standard normal; every chain starts at a
-    draw of that normal distribution around the fit.
+    draw of that normal distribution around the fit. Directions along which all critics
+    shift together are left out: no ratio depends on them.
 
     Parameters
     ----------
@@ -75,13 +77,6 @@ def nuts(
         If R-hat is above 1.01, an effective sample size below 400, or a transition
         diverged; the message says what to do.
 
-    Notes
-    -----
-    Without a class of known density the softmax leaves one function open, which may be
-    added to all critics. The likelihood is flat along these directions, and the posterior
-    there is the prior, independent of all else. They are left out: the sampler
-    moves in the complement that is orthogonal to them under the prior, and no ratio changes.
-
     References
     ----------
     Hoffman & Gelman (2014), Journal of Machine Learning Research 15. Vehtari,
@@ -102,34 +97,6 @@ def nuts(
     >>> mean, std = posterior.log_ratio([-1.0, 0.0, 1.0], return_std=True)  # doctest: +SKIP
     """
     fit = fit_of(mdre, infinite=prior == "raw")
-    out = sample(
-        fit,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        prior=prior,
-        target_accept=target_accept,
-        cores=cores,
-        random_state=random_state,
-        progress=progress,
-    )
-    warn_of_weights(fit, "calibrated()")
-    return out
-
-
-def sample(
-    fit: Fit,
-    *,
-    draws: int = 1000,
-    tune: int = 300,
-    chains: int = 4,
-    prior: str = "fit",
-    target_accept: float = 0.8,
-    cores: int | None = None,
-    random_state: RandomState = None,
-    progress: bool = True,
-) -> NutsPosterior:
-    """Sample for a caller who knows what the weights mean; parameters as in :func:`nuts`."""
     check_number(draws, "draws", low=4, integer=True)
     check_number(tune, "tune", low=20, integer=True)
     check_number(chains, "chains", low=1, integer=True)
@@ -153,7 +120,8 @@ def sample(
         save_warmup=False,
     )
     out = NutsPosterior(fit, target, trace, prior)
-    out.warn_of_trouble(stacklevel=3)
+    out.warn_of_trouble()
+    fit.warn_of_weights("calibrated()")
     return out
 
 
@@ -180,8 +148,7 @@ class NutsPosterior(Posterior):
             ("chain", "draw", "class", "feature"),
             theta.reshape(*z.shape[:2], len(names), -1),
         )
-        super().__init__(fit.mdre, fit.objective.critic, theta.reshape(-1, theta.shape[-1]), "nuts")
-        self._fit = fit
+        super().__init__(fit, theta.reshape(-1, theta.shape[-1]), "nuts")
         self.target, self.inference_data, self.prior = target, inference_data, prior
 
     @property
@@ -235,12 +202,12 @@ class NutsPosterior(Posterior):
         """
         if self.prior != "fit":
             raise ValueError(f"prior must be 'fit' to be calibrated; received {self.prior!r}.")
-        warn_of_anchors(self._fit)
-        influence = Influence(self.target.point, self._fit.anchored)
+        self.fit.warn_of_anchors()
+        influence = Influence(self.target.point, self.fit.model.anchored)
         root = symmetric_root(influence.covariance(self.target.basis))
-        return Posterior(self.model, self.critic, self.target.theta(self.z @ root), "nuts")
+        return Posterior(self.fit, self.target.theta(self.z @ root), "nuts")
 
-    def warn_of_trouble(self, stacklevel: int = 2) -> None:
+    def warn_of_trouble(self) -> None:
         """Warn of chains that have not mixed, of few effective draws and of divergences."""
         told = []
         if self.rhat > MOST_RHAT:
@@ -254,38 +221,24 @@ class NutsPosterior(Posterior):
                 f"{self.divergences} transitions diverged: raise target_accept, or a small l2"
             )
         if told:
-            warnings.warn(f"NUTS: {'; '.join(told)}.", stacklevel=stacklevel + 1)
+            warnings.warn(f"NUTS: {'; '.join(told)}.", stacklevel=3)
 
 
 def _compiled(nutpie: Any, target: Target) -> Any:
     """The density in the form that nutpie asks for."""
     size = target.size
-
-    def make_density() -> Callable[[Array], tuple[float, Array]]:
-        return target.log_density
-
-    def make_expand(*seeds: int) -> Callable[[Array], dict[str, Array]]:
-        return _keep
-
-    def start(seed: int) -> Array:
-        return np.random.default_rng(seed).standard_normal(size)
-
     return nutpie.compiled_pyfunc.from_pyfunc(
         size,
-        make_density,
-        make_expand,
+        lambda: target.log_density,
+        # The sampler goes on with its array.
+        lambda *seeds: lambda z: {"z": np.array(z)},
         [np.dtype(np.float64)],
         [(size,)],
         ["z"],
         coords={"direction": np.arange(size)},
         dims={"z": ("direction",)},
-        make_initial_point_fn=start,
+        make_initial_point_fn=lambda seed: np.random.default_rng(seed).standard_normal(size),
     )
-
-
-def _keep(z: Array) -> dict[str, Array]:
-    # The sampler goes on with its array.
-    return {"z": np.array(z)}
 
 
 def require_nutpie() -> Any:
@@ -294,9 +247,7 @@ def require_nutpie() -> Any:
     try:
         import nutpie
     except ImportError as error:
-        raise ImportError(
-            "isthmus.uncertainty.nuts needs nutpie: pip install 'isthmus[bayes]'."
-        ) from error
+        raise ImportError(_MISSING.format("nutpie")) from error
     return nutpie
 
 
@@ -308,7 +259,5 @@ def require_arviz() -> Any:
             warnings.simplefilter("ignore", FutureWarning)
             import arviz
     except ImportError as error:
-        raise ImportError(
-            "isthmus.uncertainty.nuts needs ArviZ: pip install 'isthmus[bayes]'."
-        ) from error
+        raise ImportError(_MISSING.format("ArviZ")) from error
     return arviz

@@ -7,36 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from ..data.blocks import CHUNK_ROWS
+from ..data.blocks import CHUNK_ROWS, slices
 from ..data.validation import as_weight, check_number
 from ..functionals import Estimate, get_divergence
 from ..mdre import MDRE
-from ..model.classes import ClassModel
 from ..model.offsets import Offsets
-from ..typing import Array, IntArray, LinearCritic
+from ..typing import Array
+from .fit import Fit
 
-_CHUNK_NUMBERS = 4_000_000
+CHUNK_NUMBERS = 4_000_000
+"""Log-ratios of draws that are worked out in one go."""
 
 
 class Posterior:
     """Draws of the parameters of a fitted :class:`~isthmus.MDRE`.
 
     Made by :func:`isthmus.uncertainty.laplace`, :func:`isthmus.uncertainty.nuts` and
-    :func:`isthmus.uncertainty.bootstrap`.
+    :func:`isthmus.uncertainty.bootstrap`. Draws are in the critic's own parametrisation; the
+    softmax's shift, on which no ratio depends, is not in them.
 
     Attributes
     ----------
-    model : MDRE
-        The fit.
-    critic : LinearCritic
-        Its critic, tied to the classes.
+    fit : Fit
+        The fitted model, with its rows.
     method : str
         "laplace", "nuts" or "bootstrap".
-
-    Notes
-    -----
-    Draws are in the critic's own parametrisation. The softmax's shift, on which no ratio
-    depends, is not in them.
 
     Examples
     --------
@@ -49,15 +44,18 @@ class Posterior:
     >>> posterior = uncertainty.laplace(model, random_state=0)
     >>> posterior.log_ratio_draws([-1.0, 0.0, 1.0]).shape
     (1000, 3)
-    >>> mean, std = posterior.log_ratio([-1.0, 0.0, 1.0], return_std=True)
-    >>> kl = posterior.divergence("kl", p, q)
-    >>> kl.method
+    >>> posterior.divergence("kl", p, q).method
     'laplace'
     """
 
-    def __init__(self, model: MDRE, critic: LinearCritic, draws: Array, method: str) -> None:
-        self.model, self.critic, self.method = model, critic, method
+    def __init__(self, fit: Fit, draws: Array, method: str) -> None:
+        self.fit, self.method = fit, method
         self._draws = draws
+
+    @property
+    def model(self) -> MDRE:
+        """The fitted model."""
+        return self.fit.mdre
 
     @property
     def draws(self) -> Array:
@@ -71,23 +69,15 @@ class Posterior:
         )
 
     def log_ratio_draws(self, X: Any, numerator: str = "p", denominator: str = "q") -> Array:
-        """Log of the ratio of two classes' densities at the rows of X, for every draw.
+        """Log of the ratio of two classes' densities for every draw, shape (S, n).
 
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, d) or (n,)
-        numerator, denominator : str
-            Names of two classes: "p", "q", "m1", ...
-
-        Returns
-        -------
-        ndarray of shape (S, n)
-            What :mod:`isthmus.functionals` takes in place of one set of log-ratios.
+        Parameters are those of :meth:`isthmus.MDRE.log_ratio`. The result is what
+        :mod:`isthmus.functionals` takes in place of one set of log-ratios.
         """
         rows, pair = self._read(X, numerator, denominator)
         out = np.empty((len(self.draws), len(rows)))
-        for part, block in self._blocks(rows, pair):
-            out[:, part] = block
+        for at, part in self._blocks(rows, pair, self.draws):
+            out[:, at] = part
         return out
 
     def log_ratio(
@@ -97,11 +87,10 @@ class Posterior:
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, d) or (n,)
+        X, numerator, denominator
+            As in :meth:`isthmus.MDRE.log_ratio`.
         return_std : bool
             Whether to return the standard deviation too.
-        numerator, denominator : str
-            Names of two classes.
 
         Returns
         -------
@@ -109,9 +98,7 @@ class Posterior:
             Or the mean alone.
         """
         rows, pair = self._read(X, numerator, denominator)
-        mean, std = np.empty(len(rows)), np.empty(len(rows))
-        for part, block in self._blocks(rows, pair):
-            mean[part], std[part] = block.mean(axis=0), block.std(axis=0, ddof=1)
+        mean, std = self._moments(rows, pair, return_std)
         return (mean, std) if return_std else mean
 
     def divergence(
@@ -162,7 +149,7 @@ class Posterior:
         weight_p = as_weight(weight_p, len(rows[0]), "weight_p")
         weight_q = as_weight(weight_q, len(rows[1]), "weight_q")
         out = np.empty(len(self.draws))
-        step = max(1, _CHUNK_NUMBERS // (len(rows[0]) + len(rows[1])))
+        step = max(1, CHUNK_NUMBERS // (len(rows[0]) + len(rows[1])))
         for begin in range(0, len(out), step):
             some = self.some(slice(begin, begin + step))
             out[begin : begin + step] = divergence.value(
@@ -172,75 +159,72 @@ class Posterior:
 
     def some(self, which: slice) -> Posterior:
         """The same with some of the draws."""
-        return Posterior(self.model, self.critic, self.draws[which], self.method)
+        return Posterior(self.fit, self.draws[which], self.method)
 
     def _read(self, X: Any, numerator: str, denominator: str) -> tuple[Array, tuple[int, int]]:
-        place = self.model.model_.place
+        place = self.fit.model.place
         pair = place(numerator, "numerator"), place(denominator, "denominator")
         return self.model.as_rows(X), pair
 
-    def _blocks(self, rows: Array, pair: tuple[int, int]) -> Iterator[tuple[slice, Array]]:
-        """Log-ratios of all draws at some rows at a time, each of shape (S, n)."""
-        wide = max(len(self.draws), self.draws.shape[1], 1)
-        step = int(np.clip(_CHUNK_NUMBERS // wide, 1, CHUNK_ROWS))
-        for begin in range(0, len(rows), step):
-            part = slice(begin, min(begin + step, len(rows)))
-            X = rows[part]
-            Z = self.model.map_(X)
-            yield part, self._known(X, Z, pair) + self._learned(Z, pair)
+    def _moments(
+        self, rows: Array, pair: tuple[int, int], with_std: bool = True
+    ) -> tuple[Array, Array]:
+        """Mean and standard deviation at rows, which may be left out; here, over the draws."""
+        mean, std = np.empty(len(rows)), np.empty(len(rows))
+        for at, part in self._blocks(rows, pair, self.draws):
+            mean[at], std[at] = part.mean(axis=0), part.std(axis=0, ddof=1)
+        return mean, std
+
+    def _at(self, theta: Array, rows: Array, pair: tuple[int, int]) -> Array:
+        """Log-ratio at one set of parameters."""
+        return np.concatenate([part[0] for _, part in self._blocks(rows, pair, theta[None])])
+
+    def _blocks(
+        self, rows: Array, pair: tuple[int, int], draws: Array
+    ) -> Iterator[tuple[slice, Array]]:
+        """Log-ratios of draws at some rows at a time, each of shape (S, n)."""
+        step = int(np.clip(CHUNK_NUMBERS // max(*draws.shape, 1), 1, CHUNK_ROWS))
+        for at in slices(len(rows), step):
+            Z = self.fit.model.offsets.where(rows[at])
+            yield at, self._known(rows[at], Z, pair) + self._learned(Z, pair, draws)
 
     def _known(self, X: Array, Z: Array, pair: tuple[int, int]) -> Array:
         """The part that does not depend on the parameters, shape (n,)."""
-        offsets = own_offsets(self.model)
+        offsets = self.fit.model.offsets
         known = offsets(X, Z) - offsets.bias
         return np.asarray(known[:, pair[0]] - known[:, pair[1]])
 
-    def _learned(self, Z: Array, pair: tuple[int, int]) -> Array:
+    def _learned(self, Z: Array, pair: tuple[int, int], draws: Array) -> Array:
         """The part that does, for every draw, shape (S, n)."""
-        return critic_gaps(self.critic, own_offsets(self.model).learned, self.draws, Z, pair)
-
-
-def own_offsets(mdre: MDRE) -> Offsets:
-    """What the critics of an MDRE with a convex critic start from."""
-    model = mdre.model_
-    if not isinstance(model, ClassModel):
-        raise ValueError("mdre must have a critic of isthmus.critics; received a classifier.")
-    return model.offsets
-
-
-def critic_gaps(
-    critic: LinearCritic, classes: IntArray, draws: Array, Z: Array, pair: tuple[int, int]
-) -> Array:
-    """Learned part of h_top - h_bottom at rows, for every set of parameters, shape (S, n)."""
-    learned = list(classes)
-    out = np.zeros((len(draws), len(Z)))
-    if pair[0] == pair[1]:
-        return out
-    if hasattr(critic, "features") and len(draws) > 1:
-        parts = draws.reshape(len(draws), len(learned), -1)
-        features = critic.features(Z)
-        for c, sign in zip(pair, (1.0, -1.0), strict=True):
-            if c in learned:
-                place = learned.index(c)
+        critic = self.fit.objective.critic
+        out = np.zeros((len(draws), len(Z)))
+        places = learned_pair(self.fit.model.offsets, pair)
+        if self.fit.objective.has_features and len(draws) > 1:
+            parts = draws.reshape(len(draws), -1, critic.n_features)
+            features = critic.features(Z) if places else []
+            for place, sign in places:
                 out += sign * (parts[:, place] @ features[place].T)
+            return out
+        for own, theta in zip(out, draws, strict=True):
+            values = critic.values(critic.expand(theta), Z)
+            for place, sign in places:
+                own += sign * values[:, place]
         return out
-    for own, theta in zip(out, draws, strict=True):
-        values = critic.values(critic.expand(theta), Z)
-        for c, sign in zip(pair, (1.0, -1.0), strict=True):
-            if c in learned:
-                own += sign * values[:, learned.index(c)]
-    return out
 
 
-def ratio_gradients(
-    critic: LinearCritic, classes: IntArray, Z: Array, pair: tuple[int, int]
-) -> Array:
+def learned_pair(offsets: Offsets, pair: tuple[int, int]) -> list[tuple[int, float]]:
+    """Places among the learned classes of a numerator and a denominator, each with its sign."""
+    learned = list(offsets.learned)
+    if pair[0] == pair[1]:
+        return []
+    signed = zip(pair, (1.0, -1.0), strict=True)
+    return [(learned.index(c), sign) for c, sign in signed if c in learned]
+
+
+def ratio_gradients(fit: Fit, Z: Array, pair: tuple[int, int]) -> Array:
     """Derivative of the log-ratio in the parameters at rows, shape (n, n_parameters)."""
-    learned = list(classes)
-    features = critic.features(Z)
-    out = np.zeros((len(Z), len(learned), features[0].shape[1]))
-    if pair[0] != pair[1]:
-        for c, sign in zip(pair, (1.0, -1.0), strict=True):
-            if c in learned:
-                out[:, learned.index(c)] = sign * features[learned.index(c)]
+    features = fit.objective.critic.features(Z)
+    out = np.zeros((len(Z), len(features), features[0].shape[1]))
+    for place, sign in learned_pair(fit.model.offsets, pair):
+        out[:, place] = sign * features[place]
     return out.reshape(len(Z), -1)

@@ -15,75 +15,59 @@ V spans the complement only, which loses nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from scipy.linalg import block_diag
 
-from ..data.blocks import Block, Blocks, gather
-from ..mdre import MDRE
+from ..data.blocks import MemoryBlocks, gather, rows_at_a_time, slices
+from ..maps.affine import AffineMap
 from ..model.classes import ClassModel
-from ..model.objective import Objective
-from ..model.rows import ClassRows
-from ..model.solvers import EXACT_LIMIT, newton
-from ..typing import Array
-from .influence import is_small
-from .raw_prior import raw_prior
-from .tabulated import WithPrior, tabulated
+from ..model.objective import Objective, Point
+from ..model.solvers import newton
+from ..typing import Array, LinearCritic
+from .fit import Fit
+from .influence import check_small
 
 PRIORS = ("fit", "raw")
+
+MOST_BYTES = 128_000_000
+"""Features that are computed once must fit into memory beside the rows."""
+
+# Logits of a chunk of rows that stay in the processor's cache.
+_CHUNK_BYTES = 200_000
 
 # Singular values of directions along which critics agree at every row, relative to the largest.
 _FLAT = 1e-9
 
 
 class Target:
-    """The posterior of a fitted model with few parameters.
+    """The posterior of a fitted model with at most 600 parameters.
 
-    Parameters
-    ----------
-    fit : Fit
-        One with a critic that is linear in at most 600 parameters.
-    prior : {"fit", "raw"}
-        The penalty of the fit, or a standard normal prior on the coefficients of
-        the monomials of x.
-
-    Attributes
-    ----------
-    objective : Objective
-        Minus the log-density, up to a constant.
-    mode : ndarray of shape (n_parameters,)
-        Parameters of the largest density.
-    basis : ndarray of shape (n_parameters, size)
-        The matrix V.
-    size : int
-        Number of directions that are left without the softmax's shift.
+    Its ``objective`` is minus the log-density, up to a constant, ``mode`` the parameters of the
+    largest density, and ``basis`` the matrix V. The prior is the penalty of the fit, or, "raw",
+    a standard normal one on the coefficients of the monomials of x.
     """
 
     def __init__(self, fit: Fit, prior: str = "fit") -> None:
-        objective, mode = fit.objective, fit.theta
-        if not is_small(objective):
-            raise ValueError(
-                f"critic must have at most {EXACT_LIMIT} parameters and features for this; "
-                f"received {objective.n_parameters}. Use laplace with prior='fit', "
-                "or a critic with fewer parameters, such as 'diagonal'."
-            )
-        self.objective = tabulated(objective)
-        self.mode = mode
+        check_small(fit.objective)
+        self.objective = tabulated(fit.objective)
+        self.mode = fit.theta
+        flat = metric = shift_directions(fit.objective)
         if prior == "raw":
-            self.objective = WithPrior(self.objective, *raw_prior(fit.model, objective.critic))
-            found = newton(self.objective, mode, tol=1e-9, max_iter=200)
+            with_prior = WithPrior(self.objective, *raw_prior(fit.model, fit.objective.critic))
+            found = newton(with_prior, fit.theta, tol=1e-9, max_iter=200)
             if not found.converged and found.gradient_norm > 1e-6:
                 raise ValueError(f"prior='raw' has no mode that could be found: {found.status}.")
-            self.mode = found.theta
+            self.objective, self.mode = with_prior, found.theta
+            metric = with_prior.precision @ flat
         self.point = self.objective.at(self.mode)
         self.value = self.point.value
-        self.basis = whitening(self.point.hessian(), shift_directions(objective), self.objective)
+        self.basis = whitening(self.point.hessian(), metric, self.objective)
 
     @property
     def size(self) -> int:
-        """Number of directions."""
+        """Number of directions that are left without the softmax's shift."""
         return int(self.basis.shape[1])
 
     def theta(self, z: Array) -> Array:
@@ -96,69 +80,6 @@ class Target:
         return self.value - value, -(gradient @ self.basis)
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted model with its rows: what every posterior is made of.
-
-    Attributes
-    ----------
-    mdre : MDRE
-    rows : ClassRows
-        Rows of every class.
-    objective : Objective
-        Over these rows.
-    theta : ndarray of shape (n_parameters,)
-        Parameters of the fit; zero where the penalty is infinite.
-    """
-
-    mdre: Any
-    rows: ClassRows
-    objective: Objective
-    theta: Array
-
-    @property
-    def model(self) -> ClassModel:
-        """The model without rows."""
-        model: ClassModel = self.mdre.model_
-        return model
-
-    @property
-    def anchored(self) -> bool:
-        """Whether the critics sit on anchors."""
-        return bool(self.model.offsets.anchors)
-
-
-def fit_of(mdre: Any, infinite: bool = False) -> Fit:
-    """The fit with its rows, or an error that says what is missing.
-
-    Parameters
-    ----------
-    mdre : MDRE
-    infinite : bool
-        Whether an infinite penalty will do, at which parameters are zero.
-    """
-    if not isinstance(mdre, MDRE):
-        raise ValueError(
-            f"mdre must be an MDRE, whose objective is needed; received a {type(mdre).__name__}."
-        )
-    check_is_fitted(mdre)
-    if not isinstance(mdre.model_, ClassModel) or mdre.network_ is not None:
-        raise ValueError(
-            "critic must be one of isthmus.critics, and convex, for a posterior of its parameters; "
-            "received a classifier or a network."
-        )
-    theta = mdre.solution_.theta
-    if not len(theta) and not infinite:
-        raise ValueError(
-            "l2 must be finite for a posterior; received a fit with an infinite one, whose critics "
-            "stay at their anchors. Set l2, or use covariance='sandwich' of laplace, "
-            "which counts the error of the anchors."
-        )
-    rows = mdre.training_.rows(mdre.model_)
-    objective = mdre.objective_over(rows)
-    return Fit(mdre, rows, objective, theta if len(theta) else np.zeros(objective.n_parameters))
-
-
 def shift_directions(objective: Objective) -> Array:
     """Orthonormal basis B, (n_parameters, k), of parameters that add one function to all critics.
 
@@ -168,7 +89,8 @@ def shift_directions(objective: Objective) -> Array:
     size, classes = objective.n_parameters, len(objective.learned)
     if not objective.blocks.learned.all():
         return np.empty((size, 0))
-    X = some_rows(objective.blocks, max(6 * size // classes, 200))
+    step = max(objective.blocks.sum(len) // max(6 * size // classes, 200), 1)
+    X = gather(objective.blocks, lambda block: block.X[::step])
     features = objective.critic.features(X)
     part = size // classes
     gaps = np.zeros((classes - 1, len(X), size))
@@ -183,26 +105,9 @@ def shift_directions(objective: Objective) -> Array:
     return np.asarray(right[rank:].T)
 
 
-def some_rows(blocks: Blocks, most: int) -> Array:
-    """About so many rows of all classes, evenly spaced in their order."""
-    sizes = blocks.sum(lambda block: blocks.by_class(block, len(block))).astype(int)
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.unique(np.linspace(0, begins[-1] - 1, most).astype(int))
-
-    def chosen(block: Block) -> Array:
-        first = begins[block.label] + block.start
-        inside = (places >= first) & (places < first + len(block))
-        return np.asarray(block.X[places[inside] - first])
-
-    return gather(blocks, chosen)
-
-
 def whitening(H: Array, flat: Array, objective: Objective) -> Array:
-    """V with V' H V = I on the complement of the flat directions."""
-    metric = flat
-    if isinstance(objective, WithPrior):
-        metric = objective.precision @ flat
-    complement = np.linalg.qr(metric, mode="complete")[0][:, flat.shape[1] :]
+    """V with V' H V = I on the complement of the flat directions, times the prior's precision."""
+    complement = np.linalg.qr(flat, mode="complete")[0][:, flat.shape[1] :]
     curvature = complement.T @ H @ complement
     try:
         root = np.linalg.cholesky(curvature)
@@ -216,3 +121,144 @@ def whitening(H: Array, flat: Array, objective: Objective) -> Array:
             f"received l2={objective.l2:g}. Raise l2; 1 is a standard normal prior."
         )
     return np.asarray(complement @ np.linalg.inv(root).T)
+
+
+class Table:
+    """A :class:`~isthmus.typing.LinearCritic` whose "rows" are its features, class by class."""
+
+    def __init__(self, classes: int, n_features: int) -> None:
+        self.n_features, self.n_parameters = n_features, classes * n_features
+        self.parts = [slice(c * n_features, (c + 1) * n_features) for c in range(classes)]
+
+    def expand(self, theta: Array) -> Array:
+        return theta.reshape(len(self.parts), self.n_features)
+
+    def values(self, raw: Array, X: Array) -> Array:
+        out = np.empty((len(self.parts), len(X)))
+        for own, coefficients, part in zip(out, raw, self.parts, strict=True):
+            np.matmul(X[:, part], coefficients, out=own)
+        return out.T
+
+    def accumulator(self) -> Array:
+        return np.zeros((len(self.parts), self.n_features))
+
+    def accumulate(self, total: Array, R: Array, X: Array) -> None:
+        for c, part in enumerate(self.parts):
+            total[c] += R[:, c] @ X[:, part]
+
+    def contract(self, total: Array) -> Array:
+        return total.ravel()
+
+    def features(self, X: Array) -> list[Array]:
+        return [X[:, part] for part in self.parts]
+
+
+def tabulated(objective: Objective) -> Objective:
+    """Return the objective with features computed once, or itself where they would be large.
+
+    Values, gradients and Hessians are the same numbers up to rounding. Samplers
+    evaluate it some ten thousand times.
+    """
+    blocks, critic = objective.blocks, objective.critic
+    if not isinstance(blocks, MemoryBlocks):
+        return objective
+    rows = sum(map(len, blocks.classes))
+    if 8 * rows * objective.n_parameters > MOST_BYTES:
+        return objective
+    learned = len(objective.learned)
+    part = objective.n_parameters // learned
+
+    def written_out(X: Array) -> Array:
+        features = np.empty((len(X), objective.n_parameters), order="F")
+        for at in slices(len(X), rows_at_a_time(part)):
+            for c, phi in enumerate(critic.features(X[at])):
+                features[at, c * part : (c + 1) * part] = phi
+        return features
+
+    table = replace(
+        blocks,
+        classes=[sample.map(written_out) for sample in blocks.classes],
+        block_rows=max(2048, _CHUNK_BYTES // (8 * blocks.n_classes)),
+    )
+    return Objective(Table(learned, part), table, objective.l2)
+
+
+class WithPrior(Objective):
+    """An objective whose penalty is ``|A theta + b|^2 / 2`` in place of the ridge."""
+
+    def __init__(self, objective: Objective, A: Array, b: Array) -> None:
+        super().__init__(objective.critic, objective.blocks, 0.0)
+        self.A, self.b = A, b
+        self.precision = A.T @ A
+
+    def at(self, theta: Array) -> Point:
+        """Value, gradient and curvature at theta."""
+        return _PointWithPrior(self, np.asarray(theta, dtype=np.float64))
+
+
+class _PointWithPrior(Point):
+    objective: WithPrior
+
+    def __init__(self, objective: WithPrior, theta: Array) -> None:
+        super().__init__(objective, theta)
+        residual = objective.A @ theta + objective.b
+        self.value += 0.5 * float(residual @ residual)
+        self.gradient = self.gradient + objective.A.T @ residual
+
+    def hessian_product(self, direction: Array) -> Array:
+        return super().hessian_product(direction) + self.objective.precision @ direction
+
+    def hessian(self) -> Array:
+        return super().hessian() + self.objective.precision
+
+
+def raw_prior(model: ClassModel, critic: LinearCritic) -> tuple[Array, Array]:
+    """A and b for which ``A theta + b`` are the coefficients of x_i x_j (i <= j), x_i and 1.
+
+    They are those of log-densities in the units of the data, class by class: in one dimension
+    w1, w2 and b of the paper's ``w1 x^2 + w2 x + b``.
+    """
+    where, found = model.offsets.where, None
+    if where.maps is None and not model.offsets.anchors:
+        found = _coefficients(critic, where.affine)
+    if found is None:
+        raise ValueError(
+            "prior='raw' is one on the coefficients of quadratics in x; it needs MDRE(critic="
+            "'quadratic' or 'diagonal', anchor=None, maps=None), and received another fit."
+        )
+    A = block_diag(*found)
+    b = np.zeros(len(A))
+    # Learned critics are log-densities in the units of x, like those of known auxiliaries.
+    b[len(found[0]) - 1 :: len(found[0])] = where.affine.log_det
+    return A, b
+
+
+def _coefficients(critic: LinearCritic, affine: AffineMap) -> list[Array] | None:
+    """Coefficients of every feature, (monomials, n_features) for each learned class.
+
+    None where a feature is not a quadratic: its values at zero, at the unit vectors and at
+    their sums, which would determine it, do not.
+    """
+    F, centre = affine.forward, affine.centre
+    r, unit = F.shape[1], np.eye(F.shape[1])
+    i, j = np.triu_indices(r, 1)
+    others = np.random.default_rng(0).normal(0.0, 3.0, (20, r))
+    points = np.concatenate([np.zeros((1, r)), unit, -unit, unit[i] + unit[j], others])
+    out = []
+    for phi in critic.features(points):
+        base, up, down, both, rest = np.split(phi, np.cumsum([1, r, r, len(i)]))
+        slope = 0.5 * (up - down)
+        W = np.zeros((r, r, phi.shape[1]))
+        W[np.arange(r), np.arange(r)] = 0.5 * (up + down) - base
+        W[i, j] = W[j, i] = 0.5 * (both - up[i] - up[j] + base)
+        told = base + others @ slope + np.einsum("ni,ijk,nj->nk", others, W, others)
+        if not np.allclose(told, rest, rtol=1e-7, atol=1e-7 * np.abs(rest).max()):
+            return None
+        # The same in x, with z = (x - centre) F.
+        W, slope = np.einsum("ai,ijk,bj->abk", F, W, F), F @ slope
+        pulled = np.einsum("abk,b->ak", W, centre)
+        double = 2.0 * W
+        double[np.diag_indices(len(F))] *= 0.5
+        constant = base + centre @ (pulled - slope)
+        out.append(np.concatenate([double[np.triu_indices(len(F))], slope - 2 * pulled, constant]))
+    return out

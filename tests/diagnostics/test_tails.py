@@ -1,0 +1,58 @@
+"""Tails and precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isthmus import Estimate
+from isthmus.diagnostics import (
+    check_precision,
+    check_tails,
+)
+
+
+class TestTails:
+    @pytest.mark.parametrize(("df", "verdict"), [(np.inf, "ok"), (2.2, "warn"), (1.0, "fail")])
+    def test_a_quadratic_of_heavy_tails(self, df, verdict):
+        """The square of a Student-t has a tail of k = 2 / df."""
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=20_000) if np.isinf(df) else rng.standard_t(df, 20_000)
+        assert check_tails(x**2).verdict == verdict
+
+    def test_infinite_values_fail(self):
+        check = check_tails(np.r_[np.zeros(99), np.inf])
+        assert check.verdict == "fail" and check.value == np.inf
+
+    def test_few_or_equal_rows_are_not_judged(self):
+        assert check_tails(np.arange(20.0)).verdict == "ok"
+        assert check_tails(np.zeros(500)).verdict == "ok"
+
+    def test_rows_of_weight_zero_are_not_there(self):
+        x = np.random.default_rng(0).normal(size=1000)
+        weight = np.r_[np.ones(1000), 0.0]
+        assert check_tails(np.r_[x, np.inf], weight).value == check_tails(x).value
+
+
+class TestPrecision:
+    @pytest.mark.parametrize(
+        ("kl", "error", "value", "verdict"),
+        [
+            (10.0, 1.0, 0.1, "ok"),
+            (10.0, 3.0, 0.3, "warn"),
+            (10.0, 9.0, 0.9, "fail"),
+            (0.0, 0.01, 0.1, "ok"),
+            (0.0, 0.2, 2.0, "fail"),
+            (np.inf, np.inf, np.inf, "fail"),
+        ],
+    )
+    def test_verdict(self, kl, error, value, verdict):
+        check = check_precision(Estimate.from_std_error(kl, error))
+        assert check.value == pytest.approx(value) and check.verdict == verdict
+        assert check.advice.endswith(".")
+
+    def test_doubt_about_anchors_is_left_to_others(self):
+        kl = Estimate.from_std_error(10.0, 5.0)
+        assert check_precision(kl, 4.0).value == pytest.approx(0.3)
+        assert check_precision(kl, 6.0).value == 0.0
+        assert check_precision(kl, np.inf).value == 0.0

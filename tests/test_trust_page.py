@@ -21,7 +21,7 @@ def test_tables_are_those_of_the_record(part, monkeypatch):
 
 
 def test_every_check_is_named_on_the_page():
-    from isthmus.report.words import CHECKS
+    from isthmus.words import CHECKS
 
     text = (DOCS / "trust.md").read_text("utf-8")
     for name in CHECKS:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..data.sample import TwoSamples
-from ..data.validation import column_names, select_columns
+from ..data.frames import column_names, select_columns
 from ..typing import Auxiliary
 from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing, Samples

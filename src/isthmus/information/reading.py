@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.validation import _plain, as_rows
+from ..data.frames import as_numpy
+from ..data.validation import as_rows
 from ..tables.columns import as_columns, column_names, is_table
 from ..typing import Array
 
@@ -74,7 +75,7 @@ def columns_of(values: Any, argument: str) -> dict[str, np.ndarray]:
         if not out:
             raise ValueError(f"{argument} must have at least one column; received none.")
         return out
-    array = np.asarray(_plain(values))
+    array = np.asarray(as_numpy(values))
     if array.ndim not in (1, 2) or 0 in array.shape:
         raise ValueError(
             f"{argument} must have one or two dimensions (rows, columns) and at least one of each; "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from ..plots.style import printable
+from ..words import printable
 
 _EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta"})
 _LONGEST = 400
@@ -58,6 +59,35 @@ def join(*children: Any) -> Markup:
         elif child is not None:
             out.append(Markup(escape(shown(child))))
     return Markup("".join(out))
+
+
+def section(title: str, *children: Any) -> Markup:
+    """A part of the page under its heading."""
+    return tag("section", tag("h2", title), *children)
+
+
+def table(
+    caption: str, heads: Sequence[Markup], rows: Iterable[Sequence[Markup]], **attributes: Any
+) -> Markup:
+    """Table with what it shows, heads of the columns, and rows of cells."""
+    return tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", heads)),
+        tag("tbody", [tag("tr", row) for row in rows]),
+        **attributes,
+    )
+
+
+def head(text: str, class_: str | None = None) -> Markup:
+    """Head of a table's column."""
+    return tag("th", text, scope="col", class_=class_)
+
+
+def row_name(name: str) -> Markup:
+    """Head of a table's row: a column's name, in full where the pointer rests."""
+    short = printable(name, 48)
+    return tag("th", short, scope="row", title=None if short == name else name)
 
 
 def shown(text: object) -> str:

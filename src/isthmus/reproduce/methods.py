@@ -232,7 +232,7 @@ def measure(cell: Found) -> Found:
     found: Found = {}
     begin = time.process_time()
     if cell["method"] == "default":
-        from ..compare import compare
+        from ..comparing import compare
 
         comparison = compare(p, q, random_state=seed)
         model, kl = comparison.estimator, comparison.kl

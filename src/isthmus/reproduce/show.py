@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cli.terminal import printable
+from ..words import printable
 from .record import Found, key
 
 if TYPE_CHECKING:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..typing import Array
-from .columns import BoolArray, Column, TableError, as_columns, column_names, is_table
-from .encoding import Plan, check_kinds, count, distinct, listed, make_plan, one_sided
+from ..typing import Array, BoolArray
+from ..words import count, listed
+from .columns import Column, TableError, as_columns, column_names, is_table
+from .encoding import Plan, check_kinds, distinct, make_plan, one_sided
 from .reading import read_table
 
 __all__ = ["TableEncoder", "TableError", "is_table", "read_table"]
 
-Missing: TypeAlias = Literal["error", "drop", "indicator"]
 Columns: TypeAlias = dict[str, Column]
 
 
@@ -82,7 +82,7 @@ class TableEncoder:
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         *,
-        missing: Missing = "error",
+        missing: str = "error",
         max_levels: int = 50,
         labels: tuple[str, str] = ("p", "q"),
     ) -> None:
@@ -124,6 +124,11 @@ class TableEncoder:
         self.feature_names_ = distinct(name for plan in self.plans for name in plan.features)
         self._warn(ps, qs)
         return self._encode(ps), self._encode(qs)
+
+    @property
+    def dropped_rows(self) -> tuple[int, int]:
+        """Number of rows of each table that were left out for missing values."""
+        return int((~self.kept_p_).sum()), int((~self.kept_q_).sum())
 
     def transform(self, table: Any) -> Array:
         """Make numbers of new rows with the remembered columns, levels and medians.

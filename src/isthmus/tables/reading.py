@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .columns import TableError, one_line
+from ..words import one_line
+from .columns import TableError
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")

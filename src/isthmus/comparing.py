@@ -111,7 +111,7 @@ def compare(
     )
     encoder = None
     if is_table(p) and is_table(q):
-        encoder = TableEncoder(columns, list(drop), missing=missing)  # type: ignore[arg-type]
+        encoder = TableEncoder(columns, list(drop), missing=missing)
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
     elif columns is not None or call.drop or missing != "error":
         raise ValueError(

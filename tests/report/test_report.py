@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from isthmus import MDRE, Check, Estimate, compare, words
+from isthmus import MDRE, compare, words
 from isthmus.cli.app import run
 from isthmus.report import page, write
 from isthmus.report.drawing import Drawing
@@ -392,76 +392,6 @@ class TestDrawing:
         assert "<metadata" not in text and "<style" not in text and "xmlns" not in text
         assert 'aria-label="a &quot;title&quot;"' in text
         assert "width=" not in text.split(">")[0]
-
-
-def estimate(value, error=0.1):
-    return Estimate.from_std_error(value, error, lower=0.0)
-
-
-def checks(*verdicts, weights=()):
-    found = {f"c{k}": Check(0.0, v, "advice") for k, v in enumerate(verdicts)}
-    return found | {f"w{k}": Check(0.0, v, "advice", "weights") for k, v in enumerate(weights)}
-
-
-class TestAnswer:
-    @pytest.mark.parametrize(
-        ("kl", "found", "told"),
-        [
-            (
-                estimate(12.34),
-                checks("ok", "warn", "warn", "ok"),
-                "The two samples differ: KL(p‖q) is 12.34 nats (95 % interval 12.14 to 12.54), "
-                "and 2 of 4 checks want attention.",
-            ),
-            (
-                estimate(0.05),
-                checks("ok", "ok"),
-                "The two samples cannot be told apart: KL(p‖q) is 0.05 nats (95 % interval 0.00 "
-                "to 0.25), and all 2 checks are passed.",
-            ),
-            (
-                estimate(-0.012),
-                checks("warn", "ok"),
-                "The two samples cannot be told apart: KL(p‖q) is −0.01 nats (95 % interval 0.00 "
-                "to 0.18), and 1 of 2 checks wants attention.",
-            ),
-            (
-                estimate(3.0),
-                checks("ok", "fail", weights=("fail",)),
-                "The two samples differ: KL(p‖q) is 3.00 nats (95 % interval 2.80 to 3.20), but 1 "
-                "of 3 checks failed: read why before you rely on it.",
-            ),
-            (
-                estimate(3.0),
-                checks("ok", weights=("fail",)),
-                "The two samples differ: KL(p‖q) is 3.00 nats (95 % interval 2.80 to 3.20), and "
-                "every check on it is passed; only importance weights want attention.",
-            ),
-            (
-                estimate(3.0, np.inf),
-                {},
-                "The two samples cannot be told apart: KL(p‖q) is 3 nats, with an error that is "
-                "not known. No check was made.",
-            ),
-            (
-                Estimate(np.inf, np.inf, 0.0, np.inf),
-                checks("fail"),
-                "The two samples differ: KL(p‖q) is not finite, but 1 of 1 checks failed: read "
-                "why before you rely on it.",
-            ),
-        ],
-    )
-    def test_sentence(self, kl, found, told):
-        assert words.page_answer(kl, found, ("p", "q")) == told
-
-    def test_labels(self):
-        told = words.page_answer(estimate(1.0), {}, ("june.csv", "may.csv"))
-        assert told.startswith("june.csv and may.csv differ: ")
-        assert words.heading(("a", "b")) == "a against b"
-
-    def test_zero_has_no_sign(self):
-        assert words.signed("-0.00") == "0.00" and words.signed("-0.01") == "−0.01"
-        assert words.number(-np.inf) == "−∞" and words.number(np.nan) == "not a number"
 
 
 class TestWriting:

@@ -7,7 +7,7 @@ arrives, not with the package, and neither pandas nor polars is imported at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -35,9 +35,9 @@ class Column:
 
     name: str
     kind: Kind
-    numbers: Array
-    codes: IntArray
-    levels: tuple[str, ...]
+    numbers: Array = field(default_factory=lambda: np.empty(0))
+    codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    levels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.codes) if self.kind == "category" else len(self.numbers)
@@ -138,25 +138,19 @@ def _column(name: str, values: Any, label: str) -> Column:
 
     column = _arrow(name, values, label)
     kind = column.type
+    is_number = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
+    is_text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
     if types.is_null(kind):
-        return Column(name, "empty", np.full(len(column), np.nan), _NO_CODES, ())
-    if (
-        types.is_boolean(kind)
-        or types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-    ):
+        return Column(name, "empty", np.full(len(column), np.nan))
+    if any(test(kind) for test in is_number):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
-        if np.isnan(numbers).all():
-            return Column(name, "empty", numbers, _NO_CODES, ())
-        return Column(name, "number", numbers, _NO_CODES, ())
-    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    if not (text or types.is_dictionary(kind)):
+        return Column(name, "empty" if np.isnan(numbers).all() else "number", numbers)
+    if not any(test(kind) for test in is_text):
         raise TableError(_refusal(name, kind, label))
     codes, levels = _coded(column)
     if not levels:
-        return Column(name, "empty", np.full(len(codes), np.nan), _NO_CODES, ())
-    return Column(name, "category", _NO_NUMBERS, codes, levels)
+        return Column(name, "empty", np.full(len(codes), np.nan))
+    return Column(name, "category", codes=codes, levels=levels)
 
 
 def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
@@ -164,7 +158,7 @@ def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
     import pyarrow as pa
 
     place: dict[str, int] = {}
-    parts = [_NO_CODES]
+    parts = [np.empty(0, dtype=np.intp)]
     for chunk in column.chunks:
         if not pa.types.is_dictionary(chunk.type):
             chunk = chunk.cast(pa.large_string()).dictionary_encode()
@@ -217,7 +211,3 @@ def _refusal(name: str, kind: Any, label: str) -> str:
         f"Column {name!r} of {label} must hold numbers or categories; received {kind}. Leave the "
         "column out (drop), or make numbers of it."
     )
-
-
-_NO_CODES: IntArray = np.empty(0, dtype=np.intp)
-_NO_NUMBERS: Array = np.empty(0)

@@ -114,12 +114,12 @@ def one_sided(p: Column, q: Column, labels: tuple[str, str]) -> str | None:
 def distinct(names: Iterable[str]) -> list[str]:
     """Make names differ: of two features called ``a=b`` the second is ``a=b (2)``."""
     taken: set[str] = set()
-    for_all = []
+    out = []
     for name in names:
         unique, number = name, 1
         while unique in taken:
             number += 1
             unique = f"{name} ({number})"
         taken.add(unique)
-        for_all.append(unique)
-    return for_all
+        out.append(unique)
+    return out

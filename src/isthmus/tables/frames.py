@@ -37,17 +37,9 @@ class TableEncoder:
 
     Parameters
     ----------
-    columns : sequence of str, optional
-        Columns to use; the tables may then have others. By default all, and a
-        column that only one table has is an error.
-    drop : sequence of str, optional
-        Columns to leave out, whether a table has them or not.
-    missing : {"error", "drop", "indicator"}, default="error"
-        What to do with missing values. ``"error"`` refuses them. ``"drop"``
-        leaves out rows that have one in a used column. ``"indicator"`` puts the
-        median of both tables together in place of a missing number, all zeros
-        in place of a missing category, and adds a 0/1 feature that tells where
-        (for columns with a missing value in either of the two tables).
+    columns, drop, missing
+        As in :func:`isthmus.compare`. With ``"indicator"`` a missing category becomes all
+        zeros, and columns with a missing value in either table have a 0/1 feature.
     max_levels : int, default=50
         Most levels that a column of text may have; more is an error, since it
         is probably an identifier.
@@ -160,13 +152,7 @@ class TableEncoder:
             yield
 
     def summary(self) -> dict[str, str]:
-        """Say for every column what was made of it.
-
-        Returns
-        -------
-        dict of str to str
-            A description in words for every column that is used.
-        """
+        """Say for every column that is used what was made of it."""
         return {plan.name: plan.in_words() for plan in self.plans}
 
     def _choose(self, p: Sequence[str], q: Sequence[str], labels: tuple[str, str]) -> list[str]:
@@ -213,8 +199,7 @@ class TableEncoder:
         return ~missing if self.missing == "drop" else np.ones_like(missing)
 
     def _check_new(self, plan: Plan, column: Column, labels: tuple[str, str]) -> None:
-        fitted = Column(plan.name, plan.kind, np.empty(0), np.empty(0, dtype=np.intp), ())
-        check_kinds(fitted, column, labels)
+        check_kinds(Column(plan.name, plan.kind), column, labels)
         number = int(column.missing.sum())
         if number and self.missing != "indicator":
             raise TableError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .diagnostics import Check
@@ -23,41 +23,30 @@ LOG_RATIO = "log p(x)/q(x), nats"
 """Name of an axis."""
 
 
-class DivergenceWords(NamedTuple):
-    """How a divergence is called in a table of the terminal, and on the page."""
-
-    in_terminal: str
-    title: str
-    meaning: str
-
-
-_PEARSON = DivergenceWords("χ² of Pearson", "χ² of Pearson", "variance of the importance weights")
 DIVERGENCES = {
-    "kl": DivergenceWords(
-        "KL(p‖q), nats", "KL(p‖q)", "nats; how much a row of p says, on average, against q"
-    ),
-    "reverse-kl": DivergenceWords(
-        "KL(q‖p), nats", "KL(q‖p)", "nats; the same with p and q exchanged"
-    ),
-    "js": DivergenceWords(
+    "kl": ("KL(p‖q), nats", "KL(p‖q)", "nats; how much a row of p says, on average, against q"),
+    "reverse-kl": ("KL(q‖p), nats", "KL(q‖p)", "nats; the same with p and q exchanged"),
+    "js": (
         "Jensen–Shannon, nats",
         "Jensen–Shannon",
         "nats; 0 if they are alike, 0.69 if no row could be of both",
     ),
-    "hellinger": DivergenceWords(
+    "hellinger": (
         "squared Hellinger",
         "Hellinger, squared",
         "0 if they are alike, 1 if no row could be of both",
     ),
-    "tv": DivergenceWords(
+    "tv": (
         "total variation",
         "Total variation",
         "the largest difference in the probability of anything",
     ),
-    "chi2": _PEARSON,
-    "pearson": _PEARSON,
-    "neyman": DivergenceWords("χ² of Neyman", "χ² of Neyman", "χ² with p and q exchanged"),
+    "chi2": ("χ² of Pearson", "χ² of Pearson", "variance of the importance weights"),
+    "pearson": ("χ² of Pearson", "χ² of Pearson", "variance of the importance weights"),
+    "neyman": ("χ² of Neyman", "χ² of Neyman", "χ² with p and q exchanged"),
 }
+"""Name in a table of the terminal, name on the page, and what it says."""
+
 USUAL_DIVERGENCES = ("kl", "reverse-kl", "js", "hellinger", "tv")
 """Divergences that are shown where none are asked for."""
 
@@ -80,6 +69,11 @@ CHECKS = {
     "agreement": "Agreement of the families",
     "difference": "Two-sample test",
 }
+
+
+def divergence(name: str) -> tuple[str, str, str]:
+    """How a divergence is called in the terminal and on the page, and what it says."""
+    return DIVERGENCES.get(name, (name, name, ""))
 
 
 def printable(text: object, most: int | None = None) -> str:

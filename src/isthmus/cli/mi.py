@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,63 +51,50 @@ def mi(
     if missing not in ("error", "drop"):
         raise ValueError(f"--missing must be error or drop; received {missing!r}.")
     check_options(level, seed, plot)
-    groups = Groups(names_in(x), names_in(y), names_in(given))
-    if (groups.x is None) != (groups.y is None):
+    groups = names_in(x), names_in(y), names_in(given)
+    pairs = groups[0] is None
+    if pairs != (groups[1] is None):
         raise ValueError("--x and --y must be given together, or neither for all pairs of columns.")
-    if groups.x is None and groups.given is not None:
+    if pairs and groups[2] is not None:
         raise ValueError("--given must come with --x and --y; received it alone.")
-    if groups.x is not None and plot is not None:
+    if plot is not None and not pairs:
         raise ValueError("--plot must come without --x and --y: it shows all pairs of columns.")
-    if groups.x is None and method != "auto":
+    if pairs and method != "auto":
         raise ValueError(f"--method must come with --x and --y; received {method!r}.")
 
     from .output import as_json as json_value
     from .output import collected_notes, print_json
     from .terminal import console, show_notes
 
-    table, dropped = read_columns(file, groups.names, missing)
+    wanted = [name for group in groups for name in group or []]
+    table, dropped = read_columns(file, wanted, missing)
     with collected_notes(UserWarning) as notes:
-        if groups.x is not None:
-            found = _one(table, groups, method, level, seed)
-        else:
-            found = _all(table, seed, plot)
+        found = _all(table, seed, plot) if pairs else _one(table, groups, method, level, seed)
     notes = list(dict.fromkeys(notes + found.pop("notes", [])))
     if as_json:
         rows = len(next(iter(table.values())))
         found |= {"file": str(file), "rows": rows, "dropped_rows": dropped, "notes": notes}
         print_json(json_value(found | {"seed": seed}))
         return
-    if groups.x is not None:
-        print(found["sentence"])
-    else:
+    if pairs:
         _show_pairs(found["pairs"])
+    else:
+        print(found["sentence"])
     if not quiet:
         show_notes(console(), notes, "dim")
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Names of the columns of x, of y and of the condition."""
-
-    x: list[str] | None
-    y: list[str] | None
-    given: list[str] | None
-
-    @property
-    def names(self) -> list[str]:
-        """All of them."""
-        return [name for group in (self.x, self.y, self.given) for name in group or []]
-
-
 def _one(
-    table: dict[str, np.ndarray], groups: Groups, method: str, level: float, seed: int
+    table: dict[str, np.ndarray],
+    groups: Sequence[list[str] | None],
+    method: str,
+    level: float,
+    seed: int,
 ) -> dict[str, Any]:
-    """Mutual information of two groups of columns."""
+    """Mutual information of two groups of columns, given a third."""
     from ..information import mutual_information
 
-    x, y, given = (
-        {name: table[name] for name in group or []} for group in (groups.x, groups.y, groups.given)
-    )
+    x, y, given = ({name: table[name] for name in group or []} for group in groups)
     found = mutual_information(
         x, y, given=given or None, method=method, level=level, random_state=seed
     )
@@ -117,9 +104,7 @@ def _one(
     if found.lower_bound > 0:
         sentence += f"; at least {found.lower_bound:.3g} with {100 * level:g} % confidence"
     return {
-        "x": groups.x,
-        "y": groups.y,
-        "given": groups.given,
+        **dict(zip(("x", "y", "given"), groups, strict=True)),
         "mutual_information": found.to_dict(),
         "sentence": sentence,
         "notes": list(found.notes),

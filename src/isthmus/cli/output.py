@@ -35,12 +35,7 @@ _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 class Output:
     """What is to be shown, in which form, and where it is written.
 
-    Attributes
-    ----------
-    divergences : tuple of str
-        All that are shown; ``asked`` are those that were asked for by name.
-    as_json, quiet : bool
-    plot, report : Path or None
+    Of the ``divergences`` that are shown, some were ``asked`` for by name.
     """
 
     divergences: tuple[str, ...]
@@ -87,17 +82,7 @@ class Result:
 def deliver(
     result: Result, output: Output, facts: Mapping[str, Any], show: Callable[[Console], None]
 ) -> None:
-    """Write the page, then print one JSON document, the answer alone, or everything.
-
-    Parameters
-    ----------
-    result : Result
-    output : Output
-    facts : mapping
-        What else the JSON document holds.
-    show : callable
-        Prints everything to a console.
-    """
+    """Write the page; print the answer alone, everything by ``show``, or JSON with ``facts``."""
     comparison, report = result.comparison, output.report
     if report is not None:
         asked = [word for name in output.asked for word in ("--divergence", name)]
@@ -135,8 +120,7 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
     found = []
     for name, estimate in result.divergences.items():
         value, error, low, high = estimate.rounded()
-        told = words.DIVERGENCES[name].in_terminal if name in words.DIVERGENCES else name
-        found.append((told, value, error, f"{low} to {high}"))
+        found.append((words.divergence(name)[0], value, error, f"{low} to {high}"))
     out.print(table(heads, found, "how far apart"))
     heads = [
         Column("check", style="bold"),

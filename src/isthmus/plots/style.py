@@ -122,16 +122,10 @@ def same_length(**arrays: Any) -> None:
 
 
 def edges_of(*samples: Array, most: int = MOST_BINS, trim: float = 0.0) -> Array:
-    """Edges of bins that several samples share.
+    """Edges of bins that several samples share, about as many as the root of the rows.
 
-    Parameters
-    ----------
-    *samples : ndarray
-    most : int
-        Largest number of bins; there are about as many as the root of the rows.
-    trim : float
-        Share of the rows at either end that the bins may leave out, so that one
-        outlier does not squeeze all others into one bin.
+    They may leave out a share ``trim`` of the rows at either end, so that one outlier does not
+    squeeze all others into one bin.
     """
     pooled = np.concatenate([values[np.isfinite(values)] for values in samples])
     if not pooled.size:

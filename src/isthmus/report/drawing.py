@@ -62,17 +62,7 @@ class Drawing:
     def svg(
         self, draw: Callable[..., object], title: str, size: tuple[float, float] = (4.3, 3.0)
     ) -> Markup:
-        """Draw on new axes and return the picture as an element.
-
-        Parameters
-        ----------
-        draw : callable
-            Called with the Axes as ``ax``.
-        title : str
-            What the picture shows, for those who do not see it.
-        size : pair of float
-            Width and height; text of the page is about 0.13 high.
-        """
+        """Draw on new axes and return the picture; its title is for those who do not see it."""
         from matplotlib.figure import Figure
 
         self.count += 1

@@ -19,17 +19,10 @@ class Markup(str):
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """Element with escaped text and attributes.
+    """Element with escaped text and attributes; only :class:`Markup` is taken as it is.
 
-    Parameters
-    ----------
-    name : str
-        Name of the element.
-    *children : str, Markup, number, or list of these
-        What stands in it. Only :class:`Markup` is taken as it is; None is nothing.
-    **attributes
-        An underscore at the end is dropped and others become hyphens, as in
-        ``class_`` and ``aria_label``. None leaves an attribute out.
+    In names of attributes an underscore at the end is dropped and others become hyphens, as in
+    ``class_`` and ``aria_label``. None leaves a child or an attribute out.
 
     Examples
     --------

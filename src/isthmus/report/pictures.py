@@ -28,13 +28,7 @@ _SMALL, _LARGE = (3.5, 2.6), (4.3, 3.0)
 
 
 class Pictures:
-    """Draws for one comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    labels : pair of str
-    """
+    """Draws for one comparison."""
 
     def __init__(self, comparison: Comparison, labels: tuple[str, str]) -> None:
         self.comparison, self.kept, self.labels = comparison, comparison.kept, labels

@@ -67,7 +67,7 @@ def divergences(found: Mapping[str, Estimate]) -> Markup:
     """How far apart: every divergence with its interval."""
     rows = []
     for name, e in found.items():
-        told, meaning = words.DIVERGENCES[name][1:] if name in words.DIVERGENCES else (name, "")
+        _, told, meaning = words.divergence(name)
         value, _, low, high = words.rounded(e)
         rows.append(
             (
@@ -176,18 +176,7 @@ def columns(pictures: Pictures, ranked: list[ColumnShift], alone: dict[str, Colu
 def repeat(
     comparison: Comparison, command: str | None, options: Mapping[str, Any], notes: Sequence[str]
 ) -> Markup:
-    """How to get the same page again: code or a command, versions, and what was chosen.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    command : str, optional
-        A command that does it, in place of code.
-    options : mapping
-        Parameters of the page that are not its defaults.
-    notes : sequence of str
-        Sentences to print beside them.
-    """
+    """How to get the same page again, by code with these options or by a command; and choices."""
     call = comparison.call
     chosen = getattr(comparison.estimator, "best_params_", {})
     selection = getattr(comparison.estimator, "selection_", None)

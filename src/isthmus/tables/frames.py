@@ -24,8 +24,7 @@ class TableEncoder:
     """Make numbers of two tables in one and the same way.
 
     Columns are matched by name and come out in alphabetical order, so that the
-    order of columns in either table makes no difference. A table is a pandas or
-    polars frame, a pyarrow table or a dict of columns.
+    order of columns in either table makes no difference.
 
     - Numbers stay as they are; booleans become 0 and 1.
     - Text and categories become one 0/1 feature for every level that occurs in
@@ -48,9 +47,10 @@ class TableEncoder:
 
     Attributes
     ----------
+    plans : list of Plan
+        What becomes of every column.
     feature_names_ : list of str
-        Names of the columns of the matrices: ``age``, ``town=Bonn``,
-        ``age is missing``.
+        Names of the columns of the matrices: ``age``, ``town=Bonn``, ``age is missing``.
     kept_p_, kept_q_ : ndarray of bool
         Rows of the two tables that were used; False only with ``missing="drop"``.
 

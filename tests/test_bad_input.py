@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -46,6 +47,8 @@ BAD_ROWS = {
     "sparse": sparse.csr_matrix(X),
     "bytes": np.full((50, 2), b"blue"),
     "too large for a float": [[10**400, 1]] * 50,
+    "a frame of dates": pd.DataFrame({"a": pd.date_range("2020", periods=50), "b": X[:, 0]}),
+    "a frame that is not in memory": pl.LazyFrame({"a": X[:, 0], "b": X[:, 1]}),
 }
 
 
@@ -255,6 +258,14 @@ class TestParameters:
             c.lower_bound("upper")
         with pytest.raises(ValueError, match="numerator"):
             c.log_ratio(P, "r", "q")
+
+
+@pytest.mark.parametrize("name", ["a frame of dates", "a frame that is not in memory"])
+def test_compare_says_which_frame_cannot_be_used(name):
+    good = pd.DataFrame(X, columns=["a", "b"])
+    for pair, side in (((BAD_ROWS[name], good), "p"), ((good, BAD_ROWS[name]), "q")):
+        with pytest.raises(ValueError, match=rf"\b{side} must"):
+            compare(*pair, random_state=0)
 
 
 class TestShapes:

@@ -40,11 +40,26 @@ def test_import_brings_in_nothing_heavy():
     # scikit-learn imports pandas, and pandas pyarrow, where they are installed; that much is not
     # ours to change, and where they are not installed nothing of it remains.
     with_ours, without = (
-        modules_after("import isthmus"),
+        modules_after("import isthmus; isthmus.compare, isthmus.MDRE, isthmus.plots"),
         modules_after("import sklearn.linear_model"),
     )
     assert "sklearn" in with_ours
     assert not {name for name in HEAVY if name in with_ours - without}
+    # Whatever is in the package is imported when it is asked for, and not before.
+    assert not {"numpy", "sklearn", *HEAVY} & modules_after("import isthmus")
+
+
+def test_every_public_name_is_there_and_no_other():
+    assert dir(isthmus) == sorted(isthmus.__all__)
+    for name in isthmus.__all__:
+        assert getattr(isthmus, name) is not None, name
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        isthmus.nothing  # noqa: B018
+
+
+def test_importing_the_module_of_compare_does_not_hide_the_function():
+    code = "import isthmus.comparing; import isthmus; assert callable(isthmus.compare)"
+    assert "isthmus.comparing" in modules_after(code)
 
 
 WITHOUT_EXTRAS = """

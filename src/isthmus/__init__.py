@@ -7,17 +7,44 @@
 True
 """
 
-from . import auxiliaries, baselines, critics, functionals, plots, problems, uncertainty
-from ._version import __version__
-from .compare import compare
-from .comparison import Comparison
-from .data.validation import stack
-from .diagnostics import Check, two_sample_test
-from .functionals import Estimate
-from .mdre import MDRE
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-_INFORMATION = ("Information", "mi_matrix", "mi_scores", "mutual_information")
-_MODULES = ("information", "reproduce", "separable")
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import (
+        auxiliaries,
+        baselines,
+        critics,
+        functionals,
+        information,
+        plots,
+        problems,
+        separable,
+        uncertainty,
+    )
+    from .comparing import compare
+    from .comparison import Comparison
+    from .data.validation import stack
+    from .diagnostics import Check, two_sample_test
+    from .functionals import Estimate
+    from .information import Information, mi_matrix, mi_scores, mutual_information
+    from .mdre import MDRE
+
+_PLACES = {
+    "MDRE": "mdre",
+    "Check": "diagnostics",
+    "Comparison": "comparison",
+    "Estimate": "functionals",
+    "Information": "information",
+    "compare": "comparing",
+    "mi_matrix": "information",
+    "mi_scores": "information",
+    "mutual_information": "information",
+    "stack": "data.validation",
+    "two_sample_test": "diagnostics",
+}
 
 __all__ = [
     "MDRE",
@@ -37,7 +64,6 @@ __all__ = [
     "mutual_information",
     "plots",
     "problems",
-    "reproduce",
     "separable",
     "stack",
     "two_sample_test",
@@ -46,11 +72,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # Only those who ask for these wait for them.
-    if name in _MODULES or name in _INFORMATION:
-        from importlib import import_module
+    # Only those who ask for a name wait for it: help of the command line needs no NumPy.
+    try:
+        module = import_module(f".{_PLACES.get(name, name)}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    value = getattr(module, name) if name in _PLACES else module
+    globals()[name] = value
+    return value
 
-        if name in _MODULES:
-            return import_module(f".{name}", __name__)
-        return getattr(import_module(".information", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return __all__

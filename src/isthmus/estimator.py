@@ -17,9 +17,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .data.blocks import slices
+from .data.frames import column_names, select_columns
 from .data.sample import Sample, TwoSamples, stacked
 from .data.seeds import Seeds
-from .data.validation import as_labels, as_rows, as_weight, column_names, select_columns
+from .data.validation import as_labels, as_rows, as_weight
 from .model.classes import CriticModel
 from .model.rows import fresh_rows
 from .model.solvers import Solution

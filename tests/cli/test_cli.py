@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from typer.testing import CliRunner
 
 import isthmus
 from isthmus.cli import app as cli
-from isthmus.cli import demo as _demo
-from isthmus.cli import terminal as _terminal
+from isthmus.cli import options, terminal
+from isthmus.cli.example import run_example
+from isthmus.data.sample import TwoSamples
 from isthmus.diagnostics import Check
 from isthmus.functionals import Estimate
+from isthmus.settings import Call
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -32,6 +35,8 @@ class Comparison:
     std_error: float = 0.01
     level: float = 0.95
     diagnostics: dict[str, Check] = field(default_factory=dict)
+    call: Call | None = None
+    samples: TwoSamples | None = None
 
     log_ratio_p = np.linspace(-1.0, 2.0, 50)
     log_ratio_q = np.append(np.linspace(-3.0, 1.0, 50), -np.inf)
@@ -58,26 +63,33 @@ CHECKS = {
 
 @pytest.fixture
 def stub(monkeypatch):
-    """Stand in for `isthmus.compare`; records its calls and gives ``stub.result``."""
+    """Stand in for comparisons; records the rows, the call and the progress of each.
+
+    It gives ``stub.result``.
+    """
 
     class Stub:
         result = Comparison(diagnostics=dict(CHECKS))
         calls: list = []  # noqa: RUF012
         warn = ""
 
-        def __call__(self, p, q, **options):
-            self.calls.append((p, q, options))
-            if options["progress"] is not None:
-                options["progress"](1, 2, "a fold [of two]")
+        def compare(self, p, q, progress, **asked):
+            return self.compare_samples(TwoSamples.of(p, q), Call(**asked), progress=progress)
+
+        def compare_samples(self, samples, call, encoder=None, *, progress):
+            self.calls.append((samples.p.rows, samples.q.rows, call, progress))
+            if progress is not None:
+                progress(1, 2, "a fold [of two]")
             if self.warn:
                 warnings.warn(self.warn, UserWarning, stacklevel=2)
                 warnings.warn("for developers", DeprecationWarning, stacklevel=2)
-            self.result.level = options["level"]
+            self.result.level, self.result.call, self.result.samples = call.level, call, samples
             return self.result
 
     made = Stub()
     made.calls = []
-    monkeypatch.setattr(isthmus, "compare", made, raising=False)
+    monkeypatch.setattr("isthmus.comparing.compare_samples", made.compare_samples)
+    monkeypatch.setattr(isthmus, "compare", made.compare)
     return made
 
 
@@ -121,18 +133,19 @@ def test_the_answer_comes_first_and_the_rest_follows(capsys, stub, files):
         assert part in out
     assert "text or categories: a 0/1 feature for 2 levels" in out
     assert "p: old.csv, 3 rows" in out and "q: new.csv, 2 rows" in out
-    [(p, q, options)] = stub.calls
+    [(p, q, call, progress)] = stub.calls
     np.testing.assert_array_equal(p, [[31, 1, 0], [42, 0, 1], [37, 1, 0]])
     np.testing.assert_array_equal(q, [[50, 0, 1], [61, 1, 0]])
-    assert options == {"random_state": 0, "level": 0.95, "progress": None}
+    assert call == Call(random_state=0, files=files)
+    assert progress is None
 
 
 def test_options_reach_the_comparison(capsys, stub, files):
     code, out, _ = run(capsys, "compare", *files, "--columns", "age", "--seed", 7, "--level", 0.9)
     assert code == 0
-    [(p, _, options)] = stub.calls
+    [(p, _, call, _)] = stub.calls
     np.testing.assert_array_equal(p, [[31], [42], [37]])
-    assert (options["random_state"], options["level"]) == (7, 0.9)
+    assert call == Call(random_state=7, level=0.9, columns=("age",), files=files)
     assert "90 % interval" in out
     code, _, _ = run(capsys, "compare", *files, "--drop", "town")
     assert code == 0
@@ -140,7 +153,7 @@ def test_options_reach_the_comparison(capsys, stub, files):
 
 
 @pytest.mark.parametrize(
-    ("options", "names"),
+    ("given", "names"),
     [
         (None, None),
         (["a,b"], ["a", "b"]),
@@ -150,8 +163,8 @@ def test_options_reach_the_comparison(capsys, stub, files):
         (["", "a"], ["", "a"]),
     ],
 )
-def test_names_in_options(options, names):
-    assert cli._names(options) == names
+def test_names_in_options(given, names):
+    assert options.names_in(given) == names
 
 
 def test_quiet_prints_the_sentence_only(capsys, stub, files):
@@ -285,19 +298,19 @@ def test_bad_input_ends_in_one_line_and_code_2(capsys, stub, files, tmp_path):
 
 
 def test_an_error_of_the_estimator_is_one_line_too(capsys, monkeypatch, files):
-    def refuse(p, q, **options):
+    def refuse(*_, **__):
         raise ValueError("p must have at least 8 rows;\n received 3.")
 
-    monkeypatch.setattr(isthmus, "compare", refuse, raising=False)
+    monkeypatch.setattr("isthmus.comparing.compare_samples", refuse)
     message = "isthmus: error: p must have at least 8 rows; received 3.\n"
     assert run(capsys, "compare", *files) == (2, "", message)
 
 
 def test_a_slip_of_ours_is_not_dressed_as_bad_input(capsys, monkeypatch, files):
-    def break_down(p, q, **options):
+    def break_down(*_, **__):
         raise KeyError("ours")
 
-    monkeypatch.setattr(isthmus, "compare", break_down, raising=False)
+    monkeypatch.setattr("isthmus.comparing.compare_samples", break_down)
     with pytest.raises(KeyError, match="ours"):
         cli.run(["compare", *files])
 
@@ -309,11 +322,11 @@ def test_progress_is_shown_on_a_terminal_only(capsys, monkeypatch, stub, files):
             patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
             assert cli.run(["compare", *files, *arguments]) == 0
             captured = capsys.readouterr()
-        assert (stub.calls[-1][2]["progress"] is not None) == shown
+        assert (stub.calls[-1][3] is not None) == shown
         assert ("a fold [of two]" in captured.err) == shown
         assert "a fold" not in captured.out
     run(capsys, "compare", *files)
-    assert stub.calls[-1][2]["progress"] is None
+    assert stub.calls[-1][3] is None
 
 
 def test_the_embedded_example(capsys, stub):
@@ -323,7 +336,7 @@ def test_the_embedded_example(capsys, stub):
     assert "truth, in closed form" in out and "200.27" in out
     assert "-0.1%" in out and "196.1 to 203.9" in out
     assert "●" in out
-    [(p, q, _)] = stub.calls
+    [(p, q, _, _)] = stub.calls
     assert p.shape == q.shape == (10_000, 1)
     # Four standard errors of a mean of 10,000 rows.
     assert abs(p.mean() + 1) < 4 * 0.08 / 100 and abs(q.mean() - 2) < 4 * 0.15 / 100
@@ -344,8 +357,8 @@ def test_problems_are_listed_with_their_truth(capsys):
 
 def test_curves_in_characters():
     x = np.linspace(0.0, 1.0, 11)
-    rising = _terminal.Curve("y", 100 * x, "red")
-    lines = _terminal.draw(x, [rising], width=28, height=5, ticks=[0, 1]).plain.splitlines()
+    rising = terminal.Curve("y", 100 * x, "red")
+    lines = terminal.draw(x, [rising], width=28, height=5, ticks=[0, 1]).plain.splitlines()
     assert len(lines) == 7
     assert lines[0].startswith("   100 │") and lines[4].startswith("     0 │")
     columns = [
@@ -355,16 +368,16 @@ def test_curves_in_characters():
     assert columns[0][-1] == 19 and columns[4][0] == 0
     assert all(upper[0] > lower[0] for upper, lower in itertools.pairwise(columns))
     assert set().union(*columns) == set(range(20))
-    marks = _terminal.Curve("z", np.zeros(11), "", mark="o")
+    marks = terminal.Curve("z", np.zeros(11), "", mark="o")
     assert (
-        _terminal.draw(x, [rising, marks], width=28, height=5).plain.splitlines()[4].count("o") == 7
+        terminal.draw(x, [rising, marks], width=28, height=5).plain.splitlines()[4].count("o") == 7
     )
 
 
 def test_a_terminal_without_unicode_gets_stand_ins():
     text = "KL(p‖q) −1 ⠙● é"
     error = UnicodeEncodeError("ascii", text, 0, len(text), "")
-    assert cli._nearest(error)[0].replace("?", "") == "||-.o"
+    assert cli.replace_unknown(error)[0].replace("?", "") == "||-.o"
     code = "import sys; from isthmus.cli import main; sys.argv[1:] = ['problems']; main()"
     command = [sys.executable, "-X", "utf8=0", "-c", code]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -398,9 +411,35 @@ def test_end_to_end_bad_input(tmp_path):
 
 
 def test_the_real_example_beats_the_classifier():
-    demo = _demo.run()
+    example = run_example()
     # The efficient limit of the relative error is sqrt(2 / 10,000) = 1.4 %; five times that.
-    assert abs(demo.error(demo.comparison.kl.value)) < 0.07
-    assert abs(demo.error(demo.kl_binary)) > 0.5
+    assert abs(example.error(example.comparison.kl.value)) < 0.07
+    assert abs(example.error(example.kl_binary)) > 0.5
     # The log-ratio spans 2,000 nats over the plot; isthmus follows it within 7 % of that.
-    assert np.abs(demo.isthmus - demo.true).max() < 0.07 * np.ptp(demo.true)
+    assert np.abs(example.isthmus - example.true).max() < 0.07 * np.ptp(example.true)
+
+
+def test_every_file_of_a_command_is_registered():
+    helpers = {"__init__", "app", "example", "options", "output", "terminal"}
+    folder = Path(cli.__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} - helpers == set(cli.COMMANDS)
+    names = {command.callback.__name__ for command in cli.app.registered_commands}
+    assert names == set(cli.COMMANDS)
+
+
+@pytest.mark.parametrize("arguments", ["['--help']", "['compare', '--help']"])
+def test_help_waits_for_no_numbers(arguments):
+    code = f"import sys; from isthmus.cli import app; app.run({arguments}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "matplotlib", "narwhals", "pyarrow"}
+
+
+def test_a_figure_is_written_whole_or_not_at_all(capsys, monkeypatch, stub, files, tmp_path):
+    target = tmp_path / "out.png"
+    target.write_bytes(b"old")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    assert run(capsys, "compare", *files, "--plot", target)[0] == 2
+    assert target.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.csv", "old.csv", "out.png"]

@@ -18,8 +18,9 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from isthmus import plots
-from isthmus.plots import style as _style
-from isthmus.plots.checks import _wilson
+from isthmus.data.sample import Sample
+from isthmus.plots import style
+from isthmus.plots.checks import wilson_interval
 
 RNG = np.random.default_rng(0)
 X_P, X_Q = RNG.normal(0, 1, 300), RNG.normal(1, 2, 400)
@@ -127,9 +128,8 @@ class TestNamesFromData:
 
 
 def test_long_and_invisible_names_are_cut_and_written_out():
-    assert _style.printable("a\x1bb\u202ec\n") == r"a\x1bb\u202ec\n"
-    assert len(_style.printable("x" * 500)) == 40
-    assert _style.printable("abcdefghij", 5) == "ab…ij"
+    assert style.as_label("a\x1bb\u202ec\n") == r"a\x1bb\u202ec\n"
+    assert style.as_label("abcdefghij", 5) == "ab…ij"
     ax = plots.column_values(X_P, X_Q, name="n" * 999, ax=Figure().subplots())
     assert len(ax.get_xlabel()) == 40
 
@@ -140,18 +140,18 @@ class TestColours:
     )
     def test_p_and_q_have_theirs(self, name):
         ax = DRAW[name](ax=Figure().subplots())
-        both = {to_hex(_style.P), to_hex(_style.Q)}
+        both = {to_hex(style.P), to_hex(style.Q)}
         found = {to_hex(a.get_facecolor()) for axes in ax.figure.axes for a in axes.patches}
         assert both <= found
 
     def test_of_the_classes(self):
         ax = DRAW["class_accuracy"](ax=Figure().subplots())
         dots = ax.collections[-1].get_facecolor()
-        assert [to_hex(c) for c in dots] == [_style.P, _style.Q, _style.GREY]
+        assert [to_hex(c) for c in dots] == [style.P, style.Q, style.GREY]
 
     def test_scale_runs_from_q_to_p_around_zero(self):
-        colours = _style.diverging()
-        assert [to_hex(colours(k)) for k in (0.0, 1.0)] == [_style.Q, _style.P]
+        colours = style.diverging()
+        assert [to_hex(colours(k)) for k in (0.0, 1.0)] == [style.Q, style.P]
         ax = plots.ratio_points(X_P, X_P, X_P - 3, ax=Figure().subplots())
         low, high = ax.collections[0].get_clim()
         assert low == -high and high > 0
@@ -162,7 +162,7 @@ class TestColours:
                   [-0.011820, 0.042940, 0.968881]]  # fmt: skip
         protan = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
                   [-0.003882, -0.048116, 1.051998]]  # fmt: skip
-        p, q = (np.array(to_rgb(colour)) ** 2.2 for colour in (_style.P, _style.Q))
+        p, q = (np.array(to_rgb(colour)) ** 2.2 for colour in (style.P, style.Q))
         for matrix in (np.eye(3), deutan, protan):
             # A quarter of a channel's range is many times what is just noticed.
             assert np.abs(np.asarray(matrix) @ (p - q)).max() > 0.25
@@ -172,9 +172,10 @@ class TestHistograms:
     def test_area_is_one_and_weights_count(self):
         edges = np.linspace(-1, 3, 5)
         values = np.array([-0.5, 0.5, 0.5, 2.5])
-        assert _style.heights(values, edges) @ np.diff(edges) == pytest.approx(1)
-        twice = _style.heights(values, edges, np.array([1.0, 1, 1, 2]))
-        np.testing.assert_allclose(twice, _style.heights(np.append(values, 2.5), edges))
+        assert style.heights(Sample.of(values), edges) @ np.diff(edges) == pytest.approx(1)
+        twice = style.heights(Sample(values, np.array([1.0, 1, 1, 2])), edges)
+        again = style.heights(Sample.of(np.append(values, 2.5)), edges)
+        np.testing.assert_allclose(twice, again)
 
     def test_infinite_and_missing_values_are_left_out(self):
         ax = plots.log_ratio_histogram([np.inf, 1.0, 2.0], [-np.inf, np.nan, 0.5])
@@ -182,12 +183,12 @@ class TestHistograms:
         plots.column_values([np.nan, 1.0], [np.nan, np.nan])
 
     def test_one_outlier_does_not_squeeze_the_rest(self):
-        edges = _style.edges_of(np.append(np.linspace(0, 1, 2000), 1e9), trim=0.005)
+        edges = style.edges_of(np.append(np.linspace(0, 1, 2000), 1e9), trim=0.005)
         assert edges[-1] < 3
 
     @pytest.mark.parametrize("value", [0.0, 1e-300, 5.0, -1e12, 1e300])
     def test_a_constant_has_a_bar(self, value):
-        edges = _style.edges_of(np.full(50, value))
+        edges = style.edges_of(np.full(50, value))
         assert (np.diff(edges) > 0).all()
         assert np.histogram(np.full(50, value), edges)[0].sum() == 50
         # In the middle.
@@ -217,7 +218,7 @@ class TestCalibration:
 
     def test_intervals_are_wilsons(self):
         for hits, rows, level in ((0, 10, 0.95), (7, 20, 0.9), (50, 50, 0.99)):
-            low, high = _wilson(np.array([hits / rows]), np.array([float(rows)]), level)
+            low, high = wilson_interval(np.array([hits / rows]), np.array([float(rows)]), level)
             exact = binomtest(hits, rows).proportion_ci(level, method="wilson")
             np.testing.assert_allclose([low[0], high[0]], [exact.low, exact.high], atol=1e-12)
 
@@ -329,9 +330,9 @@ class TestOthers:
         assert [t.get_text() for t in ax.get_yticklabels()] == ["b", "c", "a"]
         # 3 is 30 standard errors from zero, 2 is 1.3.
         assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [
-            _style.P,
-            _style.GREY,
-            _style.GREY,
+            style.P,
+            style.GREY,
+            style.GREY,
         ]
         low, high = ax.get_ylim()
         assert low > high  # the first at the top

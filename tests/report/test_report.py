@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from isthmus import MDRE, Check, Estimate, compare
+from isthmus import MDRE, compare, words
 from isthmus.cli.app import run
 from isthmus.report import page, write
-from isthmus.report import words as _words
 from isthmus.report.drawing import Drawing
 from isthmus.report.markup import Markup, join, tag
 
@@ -159,7 +158,7 @@ class TestSoundness:
 
 class TestContents:
     def test_opens_with_the_answer(self, chasm, chasm_page):
-        value, _, low, high = chasm.kl._rounded()
+        value, _, low, high = chasm.kl.rounded()
         told = f"The two samples differ: KL(p‖q) is {value} nats (95 % interval {low} to {high})"
         text = Page(chasm_page).text("header")
         assert told in text
@@ -168,16 +167,16 @@ class TestContents:
     def test_lists_the_divergences(self, chasm, chasm_page):
         text = Page(chasm_page).text("table")
         for name in ("kl", "reverse-kl", "js", "hellinger", "tv"):
-            value, _, low, high = chasm.divergence(name)._rounded()
-            assert _words.DIVERGENCES[name][0] in text
+            value, _, low, high = chasm.divergence(name).rounded()
+            assert words.divergence(name)[1] in text
             assert f"{value}{low} to {high}" in text
         other = Page(page(chasm, divergences=["chi2", "alpha:0.5"], columns=0)).text("table")
         assert "χ² of Pearson" in other and "alpha:0.5" in other and "Total variation" not in other
 
     def test_checks_come_with_advice_worst_first(self, chasm, chasm_page):
         found = Page(chasm_page)
-        order = [a["class"] for a in found.all("li") if a.get("class") in _words.VERDICTS]
-        assert order == sorted(order, key=_words.VERDICTS.index)
+        order = [a["class"] for a in found.all("li") if a.get("class") in words.VERDICTS]
+        assert order == sorted(order, key=words.VERDICTS.index)
         assert len(order) == len(chasm.diagnostics)
         assert order[0] == chasm.diagnostics["effective_sample_size"].verdict == "fail"
         for check in chasm.diagnostics.values():
@@ -213,6 +212,25 @@ class TestContents:
             {"p": data, "q": other, "MDRE": MDRE, "inf": np.inf, "target": target},
         )
         assert target.read_text("utf-8") == text
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"critic": "diagonal", "folds": 3},
+            {"critic": "quadratic", "level": 0.8, "drop": ["b"], "missing": "drop"},
+        ],
+        ids=["a critic", "columns left out"],
+    )
+    def test_code_on_the_page_names_all_that_was_asked_for(self, asked):
+        rng = np.random.default_rng(0)
+        p, q = ({"a": rng.normal(k, 1, 60), "b": rng.normal(0, 1, 60)} for k in (0, 1))
+        c = compare(p, q, random_state=0, **asked)
+        code = html.unescape(re.search(r"<code>(import.*?)</code>", page(c, columns=0), re.S)[1])
+        names = {"p": p, "q": q}
+        exec(code.partition("\nc.report")[0], names)
+        again = names["c"]
+        assert again.call == c.call
+        np.testing.assert_array_equal(again.log_ratio_p, c.log_ratio_p)
 
     def test_says_so_where_there_is_no_seed(self):
         rng = np.random.default_rng(0)
@@ -376,76 +394,6 @@ class TestDrawing:
         assert "width=" not in text.split(">")[0]
 
 
-def estimate(value, error=0.1):
-    return Estimate.from_std_error(value, error, lower=0.0)
-
-
-def checks(*verdicts, weights=()):
-    found = {f"c{k}": Check(0.0, v, "advice") for k, v in enumerate(verdicts)}
-    return found | {f"w{k}": Check(0.0, v, "advice", "weights") for k, v in enumerate(weights)}
-
-
-class TestAnswer:
-    @pytest.mark.parametrize(
-        ("kl", "found", "told"),
-        [
-            (
-                estimate(12.34),
-                checks("ok", "warn", "warn", "ok"),
-                "The two samples differ: KL(p‖q) is 12.34 nats (95 % interval 12.14 to 12.54), "
-                "and 2 of 4 checks want attention.",
-            ),
-            (
-                estimate(0.05),
-                checks("ok", "ok"),
-                "The two samples cannot be told apart: KL(p‖q) is 0.05 nats (95 % interval 0.00 "
-                "to 0.25), and all 2 checks are passed.",
-            ),
-            (
-                estimate(-0.012),
-                checks("warn", "ok"),
-                "The two samples cannot be told apart: KL(p‖q) is −0.01 nats (95 % interval 0.00 "
-                "to 0.18), and 1 of 2 checks wants attention.",
-            ),
-            (
-                estimate(3.0),
-                checks("ok", "fail", weights=("fail",)),
-                "The two samples differ: KL(p‖q) is 3.00 nats (95 % interval 2.80 to 3.20), but 1 "
-                "of 3 checks failed: read why before you rely on it.",
-            ),
-            (
-                estimate(3.0),
-                checks("ok", weights=("fail",)),
-                "The two samples differ: KL(p‖q) is 3.00 nats (95 % interval 2.80 to 3.20), and "
-                "every check on it is passed; only importance weights want attention.",
-            ),
-            (
-                estimate(3.0, np.inf),
-                {},
-                "The two samples cannot be told apart: KL(p‖q) is 3 nats, with an error that is "
-                "not known. No check was made.",
-            ),
-            (
-                Estimate(np.inf, np.inf, 0.0, np.inf),
-                checks("fail"),
-                "The two samples differ: KL(p‖q) is not finite, but 1 of 1 checks failed: read "
-                "why before you rely on it.",
-            ),
-        ],
-    )
-    def test_sentence(self, kl, found, told):
-        assert _words.answer(kl, found, ("p", "q")) == told
-
-    def test_labels(self):
-        told = _words.answer(estimate(1.0), {}, ("june.csv", "may.csv"))
-        assert told.startswith("june.csv and may.csv differ: ")
-        assert _words.heading(("a", "b")) == "a against b"
-
-    def test_zero_has_no_sign(self):
-        assert _words.signed("-0.00") == "0.00" and _words.signed("-0.01") == "−0.01"
-        assert _words.number(-np.inf) == "−∞" and _words.number(np.nan) == "not a number"
-
-
 class TestWriting:
     def test_returns_the_path_and_is_the_same_twice(self, chasm, tmp_path, chasm_page):
         target = tmp_path / "r.html"
@@ -466,18 +414,18 @@ class TestWriting:
             assert target.read_text() == "old"
             raise RuntimeError("no page")
 
-        monkeypatch.setattr("isthmus.report.page.page", broken)
+        monkeypatch.setattr("isthmus.report.document.page", broken)
         with pytest.raises(RuntimeError, match="no page"):
             chasm.report(target)
         assert target.read_text() == "old" and os.listdir(tmp_path) == ["r.html"]
-        monkeypatch.setattr("isthmus.report.page.page", lambda *_, **__: "new")
+        monkeypatch.setattr("isthmus.report.document.page", lambda *_, **__: "new")
         chasm.report(target)
         assert target.read_text() == "new" and os.listdir(tmp_path) == ["r.html"]
 
     def test_a_full_disk_leaves_the_old_file(self, chasm, tmp_path, monkeypatch):
         target = tmp_path / "r.html"
         target.write_text("old")
-        monkeypatch.setattr("isthmus.report.page.page", lambda *_, **__: "new")
+        monkeypatch.setattr("isthmus.report.document.page", lambda *_, **__: "new")
         monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
         with pytest.raises(OSError, match="full"):
             write(chasm, target)
@@ -492,7 +440,7 @@ class TestWriting:
 
     @pytest.mark.skipif(os.name != "posix", reason="symbolic links need rights elsewhere")
     def test_a_link_stays_a_link(self, chasm, tmp_path, monkeypatch):
-        monkeypatch.setattr("isthmus.report.page.page", lambda *_, **__: "new")
+        monkeypatch.setattr("isthmus.report.document.page", lambda *_, **__: "new")
         (tmp_path / "real").mkdir()
         (tmp_path / "link.html").symlink_to(tmp_path / "real" / "r.html")
         chasm.report(tmp_path / "link.html")
@@ -512,6 +460,7 @@ class TestCommandLine:
     def test_writes_a_page_and_how_to_repeat_it(self, files, monkeypatch, capsys):
         monkeypatch.chdir(files)
         given = ["compare", "june 1.csv", "may.csv", "--drop", "zero", "--level", "0.9"]
+        given += ["--divergence", "chi2", "--divergence", "alpha:0.5"]
         assert run([*given, "--report", "out.html", "--quiet"]) == 0
         first = (files / "out.html").read_bytes()
         found = Page(first.decode())
@@ -519,6 +468,10 @@ class TestCommandLine:
         assert f"a,{SCRIPT}" in found.text("table") and "kind" in found.text("table")
         command = shlex.split(found.text("pre").split("\n")[0])
         assert command[0] == "isthmus" and "--drop" in command
+        assert [after for word, after in itertools.pairwise(command) if word == "--divergence"] == [
+            "chi2",
+            "alpha:0.5",
+        ]
         (files / "out.html").unlink()
         assert run(command[1:]) == 0
         assert (files / "out.html").read_bytes() == first

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..data.frames import column_names, select_columns
 from ..data.sample import TwoSamples
-from ..data.validation import column_names, select_columns
 from ..typing import Auxiliary, SplitAuxiliary
 from .mixing import Samples
 

@@ -1,108 +1,125 @@
-"""The command ``isthmus mi``: what it does, once its options are read."""
+"""The command ``isthmus mi``."""
 
 from __future__ import annotations
 
-import json
-import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
+import typer
 
-from .._version import __version__
-from ..tables.columns import as_columns
-from ..tables.frames import read_table
-from .show import plain
-from .terminal import printable
+from ..words import printable
+from .options import AsJson, Seed, check_options, names_in
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
-@dataclass(frozen=True)
-class MiOptions:
-    """Options of the command."""
+def mi(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A table: CSV or Parquet.")],
+    x: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Columns of x, separated by commas."),
+    ] = None,
+    y: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Columns of y, separated by commas."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Columns to condition on, separated by commas."),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="auto, gaussian, cca, ksg, dv, mine, nwj, smile or infonce."),
+    ] = "auto",
+    missing: Annotated[
+        str, typer.Option(help="Missing values: error refuses them, drop leaves out their rows.")
+    ] = "error",
+    level: Annotated[float, typer.Option(help="Coverage of the interval.")] = 0.95,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a heat map to this .png, .pdf or .svg file.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
+) -> None:
+    """Mutual information of columns of a table, in nats; without --x and --y, of all pairs.
 
-    x: list[str] | None
-    y: list[str] | None
-    given: list[str] | None
-    method: str
-    missing: str
-    seed: int
-    level: float
-    as_json: bool
-    quiet: bool
-    plot: Path | None
-
-
-def mi_of_file(path: Path, how: MiOptions) -> None:
-    """Print the mutual information of columns of a file, or of all pairs of columns."""
-    if (how.x is None) != (how.y is None):
+    Text and numbers with few values are taken for labels.
+    """
+    if missing not in ("error", "drop"):
+        raise ValueError(f"--missing must be error or drop; received {missing!r}.")
+    check_options(level, seed, plot)
+    groups = names_in(x), names_in(y), names_in(given)
+    pairs = groups[0] is None
+    if pairs != (groups[1] is None):
         raise ValueError("--x and --y must be given together, or neither for all pairs of columns.")
-    if how.x is None and how.given is not None:
+    if pairs and groups[2] is not None:
         raise ValueError("--given must come with --x and --y; received it alone.")
-    if how.x is not None and how.plot is not None:
+    if plot is not None and not pairs:
         raise ValueError("--plot must come without --x and --y: it shows all pairs of columns.")
-    table, dropped = _read(path, how)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        document = _one(table, how) if how.x is not None else _all(table, how)
-    notes = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    notes = list(dict.fromkeys(notes + document.pop("notes", [])))
-    n_rows = len(next(iter(table.values())))
-    if how.as_json:
-        document |= {"file": str(path), "rows": n_rows, "dropped_rows": dropped, "notes": notes}
-        document["seed"] = how.seed
-        print(json.dumps({"isthmus": __version__, **plain(document)}, indent=2, allow_nan=False))
+    if pairs and method != "auto":
+        raise ValueError(f"--method must come with --x and --y; received {method!r}.")
+
+    from .output import as_json as json_value
+    from .output import collected_notes, print_json
+    from .terminal import console, show_notes
+
+    wanted = [name for group in groups for name in group or []]
+    table, dropped = read_columns(file, wanted, missing)
+    with collected_notes(UserWarning) as notes:
+        found = _all(table, seed, plot) if pairs else _one(table, groups, method, level, seed)
+    notes = list(dict.fromkeys(notes + found.pop("notes", [])))
+    if as_json:
+        rows = len(next(iter(table.values())))
+        found |= {"file": str(file), "rows": rows, "dropped_rows": dropped, "notes": notes}
+        print_json(json_value(found | {"seed": seed}))
         return
-    console = Console(highlight=False)
-    if how.x is not None:
-        print(document["sentence"])
+    if pairs:
+        _show_pairs(found["pairs"])
     else:
-        _show_pairs(console, document["pairs"])
-    if not how.quiet:
-        for note in notes:
-            console.print(f"note: {printable(note)}", style="dim", markup=False)
+        print(found["sentence"])
+    if not quiet:
+        show_notes(console(), notes, "dim")
 
 
-def _one(table: dict[str, np.ndarray], how: MiOptions) -> dict[str, Any]:
+def _one(
+    table: dict[str, np.ndarray],
+    groups: Sequence[list[str] | None],
+    method: str,
+    level: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Mutual information of two groups of columns, given a third."""
     from ..information import mutual_information
 
-    assert how.x is not None and how.y is not None
-    parts = [{name: table[name] for name in names} for names in (how.x, how.y)]
-    given = {name: table[name] for name in how.given} if how.given else None
+    x, y, given = ({name: table[name] for name in group or []} for group in groups)
     found = mutual_information(
-        *parts, given=given, method=how.method, level=how.level, random_state=how.seed
+        x, y, given=given or None, method=method, level=level, random_state=seed
     )
-    names = [", ".join(map(printable, group)) for group in (how.x, how.y, how.given or [])]
-    condition = f" | {names[2]}" if how.given else ""
-    sentence = f"I({names[0]}; {names[1]}{condition}) = {found} nats"
+    told = [", ".join(map(printable, group)) for group in (x, y, given)]
+    condition = f" | {told[2]}" if given else ""
+    sentence = f"I({told[0]}; {told[1]}{condition}) = {found} nats"
     if found.lower_bound > 0:
-        sentence += f"; at least {found.lower_bound:.3g} with {100 * how.level:g} % confidence"
+        sentence += f"; at least {found.lower_bound:.3g} with {100 * level:g} % confidence"
     return {
-        "x": how.x,
-        "y": how.y,
-        "given": how.given,
+        **dict(zip(("x", "y", "given"), groups, strict=True)),
         "mutual_information": found.to_dict(),
         "sentence": sentence,
         "notes": list(found.notes),
     }
 
 
-def _all(table: dict[str, np.ndarray], how: MiOptions) -> dict[str, Any]:
+def _all(table: dict[str, np.ndarray], seed: int, plot: Path | None) -> dict[str, Any]:
+    """Mutual information of all pairs of columns."""
     from ..information import mi_matrix
+    from .output import save_figure
 
-    if how.method != "auto":
-        raise ValueError(f"--method must come with --x and --y; received {how.method!r}.")
-    found = mi_matrix(table, random_state=how.seed)
-    if how.plot is not None:
-        from matplotlib.figure import Figure
-
+    found = mi_matrix(table, random_state=seed)
+    if plot is not None:
         size = max(4.5, 0.45 * len(found.names) + 2.5)
-        figure = Figure(figsize=(size + 0.8, size), layout="constrained")
-        found.plot(figure.subplots())
-        figure.savefig(how.plot, dpi=150)
+        save_figure(found.plot, plot, (size + 0.8, size))
     return {
         "names": found.names,
         "matrix": found.values,
@@ -111,20 +128,25 @@ def _all(table: dict[str, np.ndarray], how: MiOptions) -> dict[str, Any]:
     }
 
 
-def _show_pairs(console: Console, pairs: list[dict[str, Any]]) -> None:
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("column", "column"):
-        table.add_column(name)
-    table.add_column("nats", justify="right")
-    for pair in pairs:
-        table.add_row(printable(pair["x"]), printable(pair["y"]), f"{pair['value']:.3f}")
-    console.print(table)
+def _show_pairs(pairs: list[dict[str, Any]]) -> None:
+    from rich.table import Column
+
+    from .terminal import console, table
+
+    heads = [Column("column"), Column("column"), Column("nats", justify="right")]
+    rows = [(pair["x"], pair["y"], f"{pair['value']:.3f}") for pair in pairs]
+    console().print(table(heads, rows))
 
 
-def _read(path: Path, how: MiOptions) -> tuple[dict[str, np.ndarray], int]:
+def read_columns(path: Path, names: list[str], missing: str) -> tuple[dict[str, np.ndarray], int]:
     """Columns that are asked for, and the number of rows left out for missing values."""
+    import numpy as np
+
+    from ..tables.columns import as_columns
+    from ..tables.reading import read_table
+
     table = read_table(path)
-    wanted = [*(how.x or []), *(how.y or []), *(how.given or [])] or list(table)
+    wanted = names or list(table)
     absent = [name for name in wanted if name not in table]
     if absent:
         raise ValueError(
@@ -134,16 +156,12 @@ def _read(path: Path, how: MiOptions) -> tuple[dict[str, np.ndarray], int]:
     if len(set(wanted)) < len(wanted):
         raise ValueError("--x, --y and --given must name different columns; received one twice.")
     columns = as_columns({name: table[name] for name in wanted}, path.name, wanted)
-    missing = np.any([column.missing for column in columns.values()], axis=0)
-    if missing.any() and how.missing == "error":
-        names = [name for name, column in columns.items() if column.missing.any()]
+    without = np.any([column.missing for column in columns.values()], axis=0)
+    if without.any() and missing == "error":
+        lacking = [name for name, column in columns.items() if column.missing.any()]
         raise ValueError(
-            f"{path.name} must have no missing values; received some in {names!r}. Leave their "
+            f"{path.name} must have no missing values; received some in {lacking!r}. Leave their "
             "rows out with --missing drop."
         )
-    out = {}
-    for name in wanted:
-        column = columns[name].take(~missing)
-        levels = np.array(column.levels, dtype=object)
-        out[name] = levels[column.codes] if column.kind == "category" else column.numbers
-    return out, int(missing.sum())
+    kept = {name: columns[name].take(~without).values for name in wanted}
+    return kept, int(without.sum())

@@ -1,36 +1,58 @@
-"""A terminal's part of the output: curves drawn in characters, progress, safe text."""
+"""What a terminal shows: tables, notes, progress, and curves drawn in characters."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TypeAlias
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..typing import Array
+from ..words import printable
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], None]
+Cells: TypeAlias = dict[tuple[int, int], tuple[str, str]]
+"""Characters and their styles, by row and column."""
 
 # Braille cells hold 2 x 4 dots; these are the bits of the dots, by column and row.
 _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 
-def printable(text: object) -> str:
-    r"""Text from outside on one line, with nothing that a terminal would obey.
+def console() -> Console:
+    """Where people read: text is printed as it is, and coloured on a terminal only."""
+    return Console(highlight=False)
 
-    Examples
-    --------
-    >>> print(printable("a\nb\x1b[31m"))
-    a\nb\x1b[31m
-    """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+
+def table(
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[str | Text]],
+    title: str | None = None,
+    styles: Sequence[str] = (),
+) -> Table:
+    """Table of cells that are shown as they are, each row in its style."""
+    made = Table(
+        *columns, title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
+    )
+    for cells, style in zip_longest(rows, styles):
+        texts = (Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells)
+        made.add_row(*texts, style=style)
+    return made
+
+
+def show_notes(out: Console, notes: Iterable[str], style: str = "yellow") -> None:
+    """Print what warnings said, a line each."""
+    for note in notes:
+        out.print(Text(f"note: {printable(note)}", style=style))
 
 
 @contextmanager
@@ -77,14 +99,13 @@ def draw(
     low = min(float(curve.y.min()) for curve in curves)
     high = max(float(curve.y.max()) for curve in curves)
     scale = (4 * height - 1) / ((high - low) or 1.0)
-    cells: dict[tuple[int, int], tuple[str, str]] = {}
+    cells: Cells = {}
     zero = _row(0.0, high, scale) // 4
     if low < 0 < high:
         cells.update({(zero, column): ("┈", "dim") for column in range(columns)})
     for curve in curves:
-        cells.update(_marks(curve, x, columns, high, scale) if curve.mark else
-                     _line(curve, x, columns, high, scale))  # fmt: skip
-
+        draw_one = _marks if curve.mark else _line
+        cells.update(draw_one(curve, x, columns, high, scale))
     names = {0: f"{high:,.0f}", height - 1: f"{low:,.0f}"}
     if 1 < zero < height - 2:
         names[zero] = "0"
@@ -114,9 +135,7 @@ def _row(y: float, high: float, scale: float) -> int:
     return round((high - y) * scale)
 
 
-def _marks(
-    curve: Curve, x: Array, columns: int, high: float, scale: float
-) -> dict[tuple[int, int], tuple[str, str]]:
+def _marks(curve: Curve, x: Array, columns: int, high: float, scale: float) -> Cells:
     cells = {}
     for column in range(1, columns, 3):
         y = np.interp(x[0] + (x[-1] - x[0]) * column / (columns - 1), x, curve.y)
@@ -124,9 +143,7 @@ def _marks(
     return cells
 
 
-def _line(
-    curve: Curve, x: Array, columns: int, high: float, scale: float
-) -> dict[tuple[int, int], tuple[str, str]]:
+def _line(curve: Curve, x: Array, columns: int, high: float, scale: float) -> Cells:
     ys = np.interp(np.linspace(x[0], x[-1], 2 * columns), x, curve.y)
     rows = [_row(float(y), high, scale) for y in ys]
     bits: dict[tuple[int, int], int] = {}

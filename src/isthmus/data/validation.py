@@ -6,46 +6,14 @@ Every message names the argument, the rule and what was received.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..typing import Array, IntArray
+from .frames import as_numpy, column_names, select_columns
 from .sample import Sample, TwoSamples, stacked
-
-
-def column_names(table: Any) -> list[str] | None:
-    """Column names of a frame (pandas, polars or pyarrow), or None for an array."""
-    if not hasattr(table, "columns"):
-        return None
-    names = getattr(table, "column_names", None) or table.columns
-    names = list(names)
-    if not all(isinstance(name, str) for name in names):
-        # pandas numbers unnamed columns; such a frame is matched by position.
-        return None
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"Column names must be unique; received {twice!r} more than once.")
-    return names
-
-
-def select_columns(table: Any, names: Sequence[str], argument: str) -> Any:
-    """Bring a frame's columns into the order of ``names``; name what is missing or extra."""
-    present = column_names(table)
-    if present is None:
-        return table
-    missing = [name for name in names if name not in set(present)]
-    extra = [name for name in present if name not in set(names)]
-    if missing or extra:
-        told = [f"missing {missing!r}"] * bool(missing) + [f"unexpected {extra!r}"] * bool(extra)
-        raise ValueError(
-            f"{argument} must have the columns {_abridged(names)}; received a frame with "
-            f"{' and '.join(told)}."
-        )
-    if hasattr(table, "column_names"):
-        return table.select(list(names))
-    return table[list(names)]
 
 
 def as_rows(
@@ -212,29 +180,6 @@ def check_option(value: Any, argument: str, options: Iterable[Any]) -> None:
         raise ValueError(
             f"{argument} must be one of {', '.join(map(repr, options))}; received {value!r}."
         )
-
-
-def as_numpy(x: Any) -> Any:
-    """Unwrap polars, pyarrow and masked input without importing their packages."""
-    if isinstance(x, np.ma.MaskedArray):
-        return np.ma.filled(x.astype(float), np.nan)
-    module = type(x).__module__.partition(".")[0]
-    if module == "pyarrow" and hasattr(x, "column_names"):
-        return np.column_stack([x.column(name).to_numpy() for name in x.column_names])
-    if module in {"polars", "pyarrow"} and hasattr(x, "to_numpy"):
-        return x.to_numpy()
-    if module == "pandas" and hasattr(x, "to_numpy"):
-        try:
-            # pandas' own missing value is not a float until it is asked to be.
-            return x.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            return x.to_numpy()
-    return x
-
-
-def _abridged(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return f"[{shown}{', ...' if len(names) > most else ''}]"
 
 
 def _first(raw: np.ndarray) -> str:

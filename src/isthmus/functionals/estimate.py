@@ -121,17 +121,17 @@ class Estimate:
         return self.value
 
     def __str__(self) -> str:
-        value, error, low, high = self._rounded()
+        value, error, low, high = self.rounded()
         return f"{value} ± {error} ({100 * self.level:g} % interval {low} to {high})"
 
     def __repr__(self) -> str:
-        value, error, low, high = self._rounded()
+        value, error, low, high = self.rounded()
         method = f", method={self.method!r}" if self.method else ""
         return (
             f"Estimate({value} ± {error}, {100 * self.level:g} % interval {low} to {high}{method})"
         )
 
-    def _rounded(self) -> list[str]:
+    def rounded(self) -> list[str]:
         """Numbers with as many digits as the standard error justifies."""
         numbers = (self.value, self.std_error, self.low, self.high)
         # Outside this range fixed-point notation would be a row of zeros.

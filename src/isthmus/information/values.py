@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.validation import as_numpy, as_rows
+from ..data.frames import as_numpy
+from ..data.validation import as_rows
 from ..tables.columns import as_columns, column_names, is_table
 from ..typing import BoolArray, IntArray
 

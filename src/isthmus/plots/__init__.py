@@ -2,7 +2,17 @@
 
 Every function takes arrays and, as ``ax``, the Axes to draw on; without one it
 makes a new figure with pyplot. All of them return the Axes. Matplotlib is
-imported when a picture is drawn, not before.
+imported when a picture is drawn, not before. What several functions take is
+the same in all of them:
+
+weight, weight_p, weight_q : array-like, optional
+    Weights of the rows, by default one each.
+name, names : str, or a pair of str
+    Names of columns.
+labels : pair of str
+    Names of the two samples; where None is allowed, it leaves out the legend.
+level : float
+    Level of the intervals.
 
 p is blue and q vermilion everywhere, a pair that every kind of colour vision
 tells apart. Names that come from data are shown as they are: a dollar sign does
@@ -18,11 +28,24 @@ not begin a formula, and a leading underscore does not hide a name.
 'log p(x)/q(x), nats'
 """
 
-from .checks import calibration, class_accuracy, weight_curve
+from .checks import (
+    calibration,
+    class_accuracy,
+    family_agreement,
+    lone_rows,
+    permutation_null,
+    weight_curve,
+    weight_tail,
+)
 from .columns import column_ranking, column_values, level_shares
-from .plane import ratio_map, ratio_points
-from .ratio import estimated_against_true, log_ratio_histogram, posterior_band, ratio_curve
-from .trust import family_agreement, lone_rows, permutation_null, weight_tail
+from .ratio import (
+    estimated_against_true,
+    log_ratio_histogram,
+    posterior_band,
+    ratio_curve,
+    ratio_map,
+    ratio_points,
+)
 
 __all__ = [
     "calibration",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from ..data.validation import as_weight, check_number
+from ..data.validation import check_number
 from .style import (
     GREY,
     P,
@@ -17,11 +17,11 @@ from .style import (
     as_label,
     as_values,
     axes_or_new,
-    edges_of,
-    heights,
+    both_samples,
     legend,
+    name_rows,
     same_length,
-    silhouette,
+    silhouettes,
 )
 
 if TYPE_CHECKING:
@@ -45,21 +45,15 @@ def column_ranking(
     Parameters
     ----------
     names : sequence of str
-        Names of the columns.
     values, std_errors : array-like of shape (n,)
         How much each differs, and the standard error; see
         :func:`isthmus.diagnostics.rank_columns`.
-    level : float
-        Level of the intervals.
     most : int
         How many columns to show.
     what : str
         Name of the axis.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
+    level, ax
+        As in :mod:`isthmus.plots`.
 
     Examples
     --------
@@ -70,7 +64,7 @@ def column_ranking(
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(most, "most", low=1, integer=True)
     value, error = as_values(values, "values"), as_values(std_errors, "std_errors")
-    same_length(names=np.empty(len(names)), values=value, std_errors=error)
+    same_length(names=names, values=value, std_errors=error)
     order = np.argsort(-value, kind="stable")[:most]
     value, half = value[order], float(ndtri(0.5 + 0.5 * level)) * error[order]
     ax = axes_or_new(ax)
@@ -79,8 +73,7 @@ def column_ranking(
     ax.barh(places, value, height=0.62, color=colors, alpha=0.75)
     ax.errorbar(value, places, xerr=half, fmt="none", ecolor="black", elinewidth=1, capsize=2.5)
     ax.axvline(0.0, color=GREY, linewidth=0.8)
-    ax.set_yticks(places, labels=[as_label(names[k], 24) for k in order])
-    ax.set_ylim(len(order) - 0.4, -0.6)
+    name_rows(ax, [names[k] for k in order], 24)
     ax.set_xlabel(what)
     return ax
 
@@ -101,17 +94,8 @@ def column_values(
     ----------
     values_p, values_q : array-like of shape (n_p,) and (n_q,)
         The column in each sample; missing values are left out.
-    weight_p, weight_q : array-like, optional
-        Weights of the rows.
-    name : str
-        Name of the column.
-    labels : pair of str or None
-        Names of the samples; None leaves out the legend.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
+    weight_p, weight_q, name, labels, ax
+        As in :mod:`isthmus.plots`.
 
     Examples
     --------
@@ -120,23 +104,13 @@ def column_values(
     >>> print(ax.get_xlabel())
     \$_income
     """
-    samples = as_values(values_p, "values_p"), as_values(values_q, "values_q")
-    weights = (
-        as_weight(weight_p, len(samples[0]), "weight_p"),
-        as_weight(weight_q, len(samples[1]), "weight_q"),
-    )
+    samples = both_samples(values_p, values_q, weight_p, weight_q, "values")
     ax = axes_or_new(ax)
-    edges = edges_of(*samples, most=40, trim=0.005)
-    shapes = [
-        silhouette(ax, edges, heights(values, edges, weight), color)
-        for values, weight, color in zip(samples, weights, (P, Q), strict=True)
-    ]
-    ax.set_ylim(bottom=0)
+    shapes = silhouettes(ax, samples, most=40)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.set_xlabel(as_label(name))
-    if labels is not None:
-        legend(ax, shapes, labels)
+    legend(ax, shapes, labels)
     return ax
 
 
@@ -158,17 +132,10 @@ def level_shares(
         Names of the levels.
     share_p, share_q : array-like of shape (k,)
         Share of the rows of each sample that have the level.
-    name : str
-        Name of the column.
-    labels : pair of str or None
-        Names of the samples; None leaves out the legend.
     most : int
         How many levels to show: those whose shares differ most, in their order.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
+    name, labels, ax
+        As in :mod:`isthmus.plots`.
 
     Examples
     --------
@@ -178,7 +145,7 @@ def level_shares(
     """
     check_number(most, "most", low=1, integer=True)
     p, q = as_values(share_p, "share_p"), as_values(share_q, "share_q")
-    same_length(levels=np.empty(len(levels)), share_p=p, share_q=q)
+    same_length(levels=levels, share_p=p, share_q=q)
     kept = np.sort(np.argsort(-np.abs(p - q), kind="stable")[:most])
     ax = axes_or_new(ax)
     places = np.arange(len(kept))
@@ -186,11 +153,9 @@ def level_shares(
         ax.barh(places + shift, share[kept], height=0.36, color=color, alpha=0.75)
         for shift, share, color in ((-0.19, p, P), (0.19, q, Q))
     ]
-    ax.set_yticks(places, labels=[as_label(levels[k], 20) for k in kept])
-    ax.set_ylim(len(kept) - 0.4, -0.6)
+    name_rows(ax, [levels[k] for k in kept], 20)
     # One digit more where the longest bar is short.
     ax.xaxis.set_major_formatter("{x:.0%}" if max(p.max(), q.max()) > 0.08 else "{x:.1%}")
     ax.set_xlabel(as_label(name))
-    if labels is not None:
-        legend(ax, shapes, labels)
+    legend(ax, shapes, labels)
     return ax

@@ -1,14 +1,17 @@
-"""What all pictures share: colours, new axes, legends, and names that are shown as they are."""
+"""What all pictures share: colours, axes, legends, outlines, and names shown as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..data.sample import Sample, TwoSamples
+from ..data.validation import as_weight
 from ..typing import Array
+from ..words import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +21,8 @@ P, Q, GREY = "#0072b2", "#d55e00", "#8c8c8c"
 
 MIDDLE = "#d4d4d4"
 MOST_BINS = 60
-_LINE = 44
+MOST_LETTERS = 40
+_LEGEND_LETTERS = 44
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
@@ -37,22 +41,7 @@ def plain_frame(ax: Axes) -> Axes:
     return ax
 
 
-def printable(text: object, most: int = 40) -> str:
-    r"""Text on one line, not too long, with nothing invisible in it.
-
-    Examples
-    --------
-    >>> print(printable("a\nb"), printable("x" * 50, most=9))
-    a\nb xxxx…xxxx
-    """
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
-    if len(shown) <= most:
-        return shown
-    head = (most - 1) // 2
-    return f"{shown[: most - 1 - head]}…{shown[len(shown) - head :]}"
-
-
-def as_label(text: object, most: int = 40) -> str:
+def as_label(text: object, most: int = MOST_LETTERS) -> str:
     r"""Name from data as a label in which Matplotlib finds no formula.
 
     Examples
@@ -63,13 +52,23 @@ def as_label(text: object, most: int = 40) -> str:
     return printable(text, most).replace("$", r"\$")
 
 
-def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object]) -> None:
+def name_rows(ax: Axes, names: Iterable[object], most: int) -> None:
+    """Name the places 0, 1, ... on the vertical axis, the first at the top."""
+    labels = [as_label(name, most) for name in names]
+    ax.set_yticks(np.arange(len(labels)), labels=labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object] | None) -> None:
     """Add a legend above the axes, where it hides nothing; in one line if the names are short.
 
-    Names with a leading underscore are shown too, which Matplotlib would leave out.
+    Names with a leading underscore are shown too, which Matplotlib would leave out. None is
+    no legend.
     """
+    if names is None:
+        return
     told = [printable(name, 28) for name in names]
-    columns = len(told) if sum(map(len, told)) <= _LINE else 1
+    columns = len(told) if sum(map(len, told)) <= _LEGEND_LETTERS else 1
     shown = ax.legend(
         handles,
         [str(k) for k in range(len(told))],
@@ -93,8 +92,29 @@ def as_values(values: npt.ArrayLike, argument: str) -> Array:
     return array
 
 
-def same_length(**arrays: Array | None) -> None:
-    """Refuse arrays that do not have one value for each row."""
+def as_sample(values: npt.ArrayLike, weight: Any, argument: str, side: str = "") -> Sample:
+    """Values with their weights; ``side`` is what the names of both arguments end in."""
+    array = as_values(values, argument + side)
+    return Sample(array, as_weight(weight, len(array), f"weight{side}"))
+
+
+def both_samples(
+    p: npt.ArrayLike, q: npt.ArrayLike, weight_p: Any, weight_q: Any, argument: str
+) -> TwoSamples:
+    """Values of both samples with their weights."""
+    return TwoSamples(
+        as_sample(p, weight_p, argument, "_p"), as_sample(q, weight_q, argument, "_q")
+    )
+
+
+def weighted_log_ratio(log_ratio: npt.ArrayLike, weight: Any) -> Array:
+    """Log-ratios that hold the weights of their rows, without rows of weight zero."""
+    sample = as_sample(log_ratio, weight, "log_ratio").positive()
+    return sample.rows + np.log(sample.weight)
+
+
+def same_length(**arrays: Any) -> None:
+    """Refuse arrays that do not have one value for each row; None is any of them left out."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{length} in {name}" for name, length in lengths.items())
@@ -102,16 +122,10 @@ def same_length(**arrays: Array | None) -> None:
 
 
 def edges_of(*samples: Array, most: int = MOST_BINS, trim: float = 0.0) -> Array:
-    """Edges of bins that several samples share.
+    """Edges of bins that several samples share, about as many as the root of the rows.
 
-    Parameters
-    ----------
-    *samples : ndarray
-    most : int
-        Largest number of bins; there are about as many as the root of the rows.
-    trim : float
-        Share of the rows at either end that the bins may leave out, so that one
-        outlier does not squeeze all others into one bin.
+    They may leave out a share ``trim`` of the rows at either end, so that one outlier does not
+    squeeze all others into one bin.
     """
     pooled = np.concatenate([values[np.isfinite(values)] for values in samples])
     if not pooled.size:
@@ -129,12 +143,11 @@ def edges_of(*samples: Array, most: int = MOST_BINS, trim: float = 0.0) -> Array
     return np.linspace(low, high, int(np.clip(np.sqrt(pooled.size), 10, most)) + 1)
 
 
-def heights(values: Array, edges: Array, weight: Array | None = None) -> Array:
+def heights(sample: Sample, edges: Array) -> Array:
     """Height of every bin, so that the area of all rows, shown or not, is one."""
-    finite = np.isfinite(values)
-    mass = np.ones(len(values)) if weight is None else weight
-    total = mass[finite].sum()
-    count = np.histogram(values[finite], edges, weights=mass[finite])[0]
+    finite = sample.take(np.isfinite(sample.rows))
+    total = finite.weight.sum()
+    count = np.histogram(finite.rows, edges, weights=finite.weight)[0]
     return np.asarray(count / (total * np.diff(edges))) if total > 0 else np.zeros(len(edges) - 1)
 
 
@@ -142,6 +155,17 @@ def silhouette(ax: Axes, edges: Array, height: Array, color: str, alpha: float =
     """Draw a histogram as one filled outline, and return it for a legend."""
     ax.stairs(height, edges, color=color, linewidth=1.2)
     return ax.stairs(height, edges, fill=True, facecolor=color, alpha=alpha, edgecolor="none")
+
+
+def silhouettes(ax: Axes, samples: TwoSamples, most: int = MOST_BINS) -> list[Any]:
+    """Draw the histograms of both samples over the same bins, and return them for a legend."""
+    edges = edges_of(*(sample.rows for sample in samples), most=most, trim=0.005)
+    shapes = [
+        silhouette(ax, edges, heights(sample, edges), color)
+        for sample, color in zip(samples, (P, Q), strict=True)
+    ]
+    ax.set_ylim(bottom=0)
+    return shapes
 
 
 def diverging() -> Any:

@@ -4,6 +4,6 @@
 figures are within it, it has no scripts, and it asks the network for nothing.
 """
 
-from .page import page, write
+from .document import page, write
 
 __all__ = ["page", "write"]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..plots.style import GREY, P, Q, plain_frame
-from .markup import Markup
+from .markup import Markup, tag
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _INK, _SOFT, _LINE = "#111418", "#59616b", "#b9bfc6"
@@ -53,26 +53,22 @@ class Drawing:
     def __init__(self) -> None:
         self.count = 0
 
-    def svg(
-        self, draw: Callable[[Any], object], title: str, size: tuple[float, float] = (4.3, 3.0)
+    def figure(
+        self, draw: Callable[..., object], title: str, caption: str, size: tuple[float, float]
     ) -> Markup:
-        """Draw on new axes and return the figure as an element.
+        """Draw on new axes and return the picture with its caption."""
+        return tag("figure", self.svg(draw, title, size), tag("figcaption", caption))
 
-        Parameters
-        ----------
-        draw : callable
-            Receives the Axes.
-        title : str
-            What the figure shows, for those who do not see it.
-        size : pair of float
-            Width and height; text of the page is about 0.13 high.
-        """
+    def svg(
+        self, draw: Callable[..., object], title: str, size: tuple[float, float] = (4.3, 3.0)
+    ) -> Markup:
+        """Draw on new axes and return the picture; its title is for those who do not see it."""
         from matplotlib.figure import Figure
 
         self.count += 1
         with _plain_settings():
             figure = Figure(figsize=size, layout="constrained")
-            draw(plain_frame(figure.subplots()))
+            draw(ax=plain_frame(figure.subplots()))
             file = io.BytesIO()
             figure.savefig(
                 file,

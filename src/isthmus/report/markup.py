@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from ..plots.style import printable
+from ..words import printable
 
 _EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta"})
 _LONGEST = 400
@@ -18,17 +19,10 @@ class Markup(str):
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """Element with escaped text and attributes.
+    """Element with escaped text and attributes; only :class:`Markup` is taken as it is.
 
-    Parameters
-    ----------
-    name : str
-        Name of the element.
-    *children : str, Markup, number, or list of these
-        What stands in it. Only :class:`Markup` is taken as it is; None is nothing.
-    **attributes
-        An underscore at the end is dropped and others become hyphens, as in
-        ``class_`` and ``aria_label``. None leaves an attribute out.
+    In names of attributes an underscore at the end is dropped and others become hyphens, as in
+    ``class_`` and ``aria_label``. None leaves a child or an attribute out.
 
     Examples
     --------
@@ -58,6 +52,35 @@ def join(*children: Any) -> Markup:
         elif child is not None:
             out.append(Markup(escape(shown(child))))
     return Markup("".join(out))
+
+
+def section(title: str, *children: Any) -> Markup:
+    """A part of the page under its heading."""
+    return tag("section", tag("h2", title), *children)
+
+
+def table(
+    caption: str, heads: Sequence[Markup], rows: Iterable[Sequence[Markup]], **attributes: Any
+) -> Markup:
+    """Table with what it shows, heads of the columns, and rows of cells."""
+    return tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", heads)),
+        tag("tbody", [tag("tr", row) for row in rows]),
+        **attributes,
+    )
+
+
+def head(text: str, class_: str | None = None) -> Markup:
+    """Head of a table's column."""
+    return tag("th", text, scope="col", class_=class_)
+
+
+def row_name(name: str) -> Markup:
+    """Head of a table's row: a column's name, in full where the pointer rests."""
+    short = printable(name, 48)
+    return tag("th", short, scope="row", title=None if short == name else name)
 
 
 def shown(text: object) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtri
 
 from .. import plots
-from ..data.kept import KeptRows
+from ..comparison import Comparison
+from ..diagnostics import ColumnShift
 from ..diagnostics.chasm import others_of
 from ..diagnostics.columns import column_blocks
 from ..mdre import MDRE
@@ -16,29 +19,22 @@ from ..plots.style import symmetric_limit
 from ..typing import Array, IntArray
 from .drawing import Drawing
 from .markup import Markup
-from .sections import figure
 
 _DOTS = 500
 _GRID = 60
 _ROWS = 2000
 _FEW = 8
-_SMALL = (3.5, 2.6)
+_SMALL, _LARGE = (3.5, 2.6), (4.3, 3.0)
 
 
 class Pictures:
-    """Draws for one comparison.
+    """Draws for one comparison."""
 
-    Parameters
-    ----------
-    comparison : Comparison
-    kept : KeptRows
-        Its rows.
-    labels : pair of str
-    """
-
-    def __init__(self, comparison: Any, kept: KeptRows, labels: tuple[str, str]) -> None:
-        self.comparison, self.kept, self.labels = comparison, kept, labels
-        self.drawing = Drawing()
+    def __init__(self, comparison: Comparison, labels: tuple[str, str]) -> None:
+        self.comparison, self.kept, self.labels = comparison, comparison.kept, labels
+        self.weight_p = comparison.weight_p[self.kept.at_p]
+        self.weight_q = comparison.weight_q[self.kept.at_q]
+        self.figure = Drawing().figure
         self.blocks = dict(column_blocks(comparison))
 
     def ratio(self, ranked: list[str]) -> list[Markup]:
@@ -47,132 +43,115 @@ class Pictures:
 
     def checks(self) -> list[Markup]:
         """Pictures beside the checks."""
-        c = self.comparison
+        c, found = self.comparison, self.comparison.diagnostics
         out = []
-        if "accuracy" in c.diagnostics:
-            accuracy = c.diagnostics["accuracy"].details
-            svg = self.drawing.svg(
-                lambda ax: plots.class_accuracy(accuracy, ax=ax), "Accuracy of the classes", _SMALL,
-            )  # fmt: skip
-            out.append(figure(svg, "Each class against all others; m1, m2, … are the auxiliaries."))
-        out.append(self._calibration())
-        out += [self._lone(), *self._weights()]
-        if "agreement" in c.diagnostics:
-            told = dict(c.diagnostics["agreement"].details)
-            kl = told.pop("kl")
-            if told and np.isfinite(kl):
-                svg = self.drawing.svg(
-                    lambda ax: plots.family_agreement(kl, told, ax=ax),
-                    "KL by families that fit as well", _SMALL,
-                )  # fmt: skip
-                out.append(figure(svg, "Families that held-out rows do not tell from the model."))
-        if "difference" in c.diagnostics:
-            check = c.diagnostics["difference"]
-            svg = self.drawing.svg(
-                lambda ax: plots.permutation_null(
-                    check.details["null"], check.details["statistic"], p_value=check.value, ax=ax
-                ),
-                "Statistic of the two-sample test beside permutations",
-                _SMALL,
+
+        def add(draw: Callable[..., object], title: str, caption: str) -> None:
+            out.append(self.figure(draw, title, caption, _SMALL))
+
+        if "accuracy" in found:
+            add(
+                partial(plots.class_accuracy, found["accuracy"].details),
+                "Accuracy of the classes",
+                "Each class against all others; m1, m2, … are the auxiliaries.",
             )
-            out.append(figure(svg, "Whether the samples differ at all: an exact test."))
-        return out
-
-    def _lone(self) -> Markup:
-        kept = self.kept
-        rows = {
-            "p": kept.p[_spaced(len(kept.p), _ROWS)], "q": kept.q[_spaced(len(kept.q), _ROWS)]
-        }  # fmt: skip
-        others = others_of(self.comparison, rows)
-        svg = self.drawing.svg(
-            lambda ax: plots.lone_rows(others, ax=ax),
-            "Probability of all other classes at the rows of each sample",
-            _SMALL,
-        )
-        return figure(svg, "Below the line no class but their own has rows there.")
-
-    def _weights(self) -> list[Markup]:
-        c = self.comparison
-        top = c.log_ratio_q.max()
-        if not np.isfinite(top):
-            return []
-        curve = self.drawing.svg(
-            lambda ax: plots.weight_curve(c.log_ratio_q, weight=c.weight_q, ax=ax),
-            "Share of the importance weight that the heaviest rows have",
-            _SMALL,
-        )
-        k = c.diagnostics["pareto"].value if "pareto" in c.diagnostics else None
-        tail = self.drawing.svg(
-            lambda ax: plots.weight_tail(c.log_ratio_q, weight=c.weight_q, k=k, ax=ax),
-            "Tail of the importance weights",
-            _SMALL,
-        )
-        return [
-            figure(curve, "How few rows of q stand for p when they are weighted."),
-            figure(tail, "How heavy the tail of these weights is."),
-        ]
-
-    def ranking(self, shifts: list[Any]) -> Markup:
-        """Columns, ranked."""
-        height = 1.0 + 0.27 * len(shifts)
-        svg = self.drawing.svg(
-            lambda ax: plots.column_ranking(
-                [s.name for s in shifts], [s.value for s in shifts], [s.std_error for s in shifts],
-                level=self.comparison.level, what="nats lost without the column", ax=ax,
-            ),
-            "Columns by how much of the difference they carry",
-            (4.1, height),
-        )  # fmt: skip
-        return figure(svg, "What the ratio loses when the column's values are permuted.")
-
-    def column(self, name: str, caption: str) -> Markup:
-        """One column in both samples."""
-        block = self.blocks[name]
-        values = self.kept.p[:, block], self.kept.q[:, block]
-        levels = self._levels(name, values)
-        if levels is not None:
-            size = (3.3, 0.8 + 0.34 * min(len(levels[0]), _FEW))
-
-            def draw(ax: Any) -> object:
-                return plots.level_shares(*levels, name=name, labels=None, most=_FEW, ax=ax)
-        else:
-            size = (3.3, 2.0)
-
-            def draw(ax: Any) -> object:
-                return plots.column_values(
-                    values[0][:, 0], values[1][:, 0],
-                    weight_p=self._weight("p"), weight_q=self._weight("q"),
-                    name=name, labels=None, ax=ax,
-                )  # fmt: skip
-
-        return figure(self.drawing.svg(draw, f"Column {name} in both samples", size), caption)
-
-    def _histogram(self) -> Markup:
-        c = self.comparison
-        svg = self.drawing.svg(
-            lambda ax: plots.log_ratio_histogram(
-                c.log_ratio_p, c.log_ratio_q, weight_p=c.weight_p, weight_q=c.weight_q,
-                labels=self.labels, ax=ax,
-            ),
-            "Log-ratio over the rows of each sample",
-        )  # fmt: skip
-        return figure(svg, "Log p/q at the rows of each sample, by models that did not see them.")
-
-    def _calibration(self) -> Markup:
-        c = self.comparison
-        sides = (c.log_ratio_p, c.weight_p), (c.log_ratio_q, c.weight_q)
-        mass = [np.ones(len(ratio)) if weight is None else weight for ratio, weight in sides]
+        mass = c.weight_p, c.weight_q
         log_odds = np.log(mass[0].sum() / mass[1].sum())
         chance = expit(np.concatenate([c.log_ratio_p, c.log_ratio_q]) + log_odds)
         is_p = np.repeat([True, False], [len(c.log_ratio_p), len(c.log_ratio_q)])
-        svg = self.drawing.svg(
-            lambda ax: plots.calibration(
-                chance, is_p, weight=np.concatenate(mass), level=c.level, ax=ax
-            ),
+        add(
+            partial(plots.calibration, chance, is_p, weight=np.concatenate(mass), level=c.level),
             "Calibration of the probability that a row is of p",
-            _SMALL,
+            "On the line, the probabilities that follow from the ratio are right.",
         )
-        return figure(svg, "On the line, the probabilities that follow from the ratio are right.")
+        rows = {"p": _spaced(self.kept.p, _ROWS), "q": _spaced(self.kept.q, _ROWS)}
+        add(
+            partial(plots.lone_rows, others_of(c, rows)),
+            "Probability of all other classes at the rows of each sample",
+            "Below the line no class but their own has rows there.",
+        )
+        if np.isfinite(c.log_ratio_q.max()):
+            add(
+                partial(plots.weight_curve, c.log_ratio_q, weight=c.weight_q),
+                "Share of the importance weight that the heaviest rows have",
+                "How few rows of q stand for p when they are weighted.",
+            )
+            k = found["pareto"].value if "pareto" in found else None
+            add(
+                partial(plots.weight_tail, c.log_ratio_q, weight=c.weight_q, k=k),
+                "Tail of the importance weights",
+                "How heavy the tail of these weights is.",
+            )
+        if "agreement" in found:
+            others = dict(found["agreement"].details)
+            kl = others.pop("kl")
+            if others and np.isfinite(kl):
+                add(
+                    partial(plots.family_agreement, kl, others),
+                    "KL by families that fit as well",
+                    "Families that held-out rows do not tell from the model.",
+                )
+        if "difference" in found:
+            test = found["difference"]
+            null, statistic = test.details["null"], test.details["statistic"]
+            add(
+                partial(plots.permutation_null, null, statistic, p_value=test.value),
+                "Statistic of the two-sample test beside permutations",
+                "Whether the samples differ at all: an exact test.",
+            )
+        return out
+
+    def ranking(self, shifts: list[ColumnShift]) -> Markup:
+        """Columns, ranked."""
+        draw = partial(
+            plots.column_ranking,
+            [s.name for s in shifts],
+            [s.value for s in shifts],
+            [s.std_error for s in shifts],
+            level=self.comparison.level,
+            what="nats lost without the column",
+        )
+        return self.figure(
+            draw,
+            "Columns by how much of the difference they carry",
+            "What the ratio loses when the column's values are permuted.",
+            (4.1, 1.0 + 0.27 * len(shifts)),
+        )
+
+    def column(self, name: str, caption: str) -> Markup:
+        """One column in both samples."""
+        levels = self._levels(name)
+        draw: Callable[..., Any]
+        if levels is not None:
+            size = (3.3, 0.8 + 0.34 * min(len(levels[0]), _FEW))
+            draw = partial(plots.level_shares, *levels, most=_FEW)
+        else:
+            size, at = (3.3, 2.0), self.blocks[name].start
+            draw = partial(
+                plots.column_values,
+                self.kept.p[:, at],
+                self.kept.q[:, at],
+                weight_p=self.weight_p,
+                weight_q=self.weight_q,
+            )
+        draw = partial(draw, name=name, labels=None)
+        return self.figure(draw, f"Column {name} in both samples", caption, size)
+
+    def _histogram(self) -> Markup:
+        c = self.comparison
+        draw = partial(
+            plots.log_ratio_histogram,
+            *(c.log_ratio_p, c.log_ratio_q),
+            weight_p=c.weight_p,
+            weight_q=c.weight_q,
+            labels=self.labels,
+        )
+        return self.figure(
+            draw,
+            "Log-ratio over the rows of each sample",
+            "Log p/q at the rows of each sample, by models that did not see them.",
+            _LARGE,
+        )
 
     def _view(self, ranked: list[str]) -> Markup | None:
         """Along the only column; over the only two; or at rows, over the two first numbers."""
@@ -182,38 +161,47 @@ class Pictures:
         if len(numbers) < 2:
             return None
         if len(self.blocks) == 2:
-            return self._map(list(self.blocks))
-        at_p, at_q = _spaced(len(self.kept.p), _DOTS), _spaced(len(self.kept.q), _DOTS)
-        places = [self.blocks[name].start for name in numbers[:2]]
-        x, y = np.concatenate([self.kept.p[at_p], self.kept.q[at_q]])[:, places].T
-        c = self.comparison
+            first, second = self.blocks
+            return self._map((first, second))
+        c, kept = self.comparison, self.kept
+        names = (numbers[0], numbers[1])
+        rows = np.concatenate([_spaced(kept.p, _DOTS), _spaced(kept.q, _DOTS)])
+        x, y = rows[:, [self.blocks[name].start for name in names]].T
         ratio = np.concatenate(
-            [c.log_ratio_p[self.kept.at_p[at_p]], c.log_ratio_q[self.kept.at_q[at_q]]]
+            [
+                c.log_ratio_p[_spaced(kept.at_p, _DOTS)],
+                c.log_ratio_q[_spaced(kept.at_q, _DOTS)],
+            ]
         )
         there = ~np.isnan(x + y)
-        svg = self.drawing.svg(
-            lambda ax: plots.ratio_points(
-                x[there], y[there], ratio[there], names=(numbers[0], numbers[1]), ax=ax
-            ),
-            f"Rows in the columns {numbers[0]} and {numbers[1]}, coloured by log-ratio",
+        return self.figure(
+            partial(plots.ratio_points, x[there], y[there], ratio[there], names=names),
+            f"Rows in the columns {names[0]} and {names[1]}, coloured by log-ratio",
+            "Rows of both samples in the two columns of numbers that carry most.",
+            _LARGE,
         )
-        return figure(svg, "Rows of both samples in the two columns of numbers that carry most.")
 
     def _curve(self, name: str) -> Markup:
         p, q = self.kept.p[:, 0], self.kept.q[:, 0]
         grid = _range(np.concatenate([p, q]), 240)
         curve = self.comparison.estimator.log_ratio(grid[:, None])
         band = self._band(grid[:, None], curve)
-        svg = self.drawing.svg(
-            lambda ax: plots.ratio_curve(
-                p, q, grid, curve, band=band,
-                weight_p=self._weight("p"), weight_q=self._weight("q"),
-                name=name, labels=self.labels, ax=ax,
-            ),
-            "Log-ratio along the column, above the two samples",
-        )  # fmt: skip
+        draw = partial(
+            plots.ratio_curve,
+            *(p, q, grid, curve),
+            band=band,
+            weight_p=self.weight_p,
+            weight_q=self.weight_q,
+            name=name,
+            labels=self.labels,
+        )
         within = "" if band is None else f", with its {100 * self.comparison.level:g} % band"
-        return figure(svg, f"Log p/q along the column{within}, and where the two samples lie.")
+        return self.figure(
+            draw,
+            "Log-ratio along the column, above the two samples",
+            f"Log p/q along the column{within}, and where the two samples lie.",
+            _LARGE,
+        )
 
     def _band(self, points: Array, curve: Array) -> tuple[Array, Array] | None:
         """Interval about the log-ratio, where it takes no further fits."""
@@ -223,52 +211,46 @@ class Pictures:
         half = float(ndtri(0.5 + 0.5 * c.level)) * c.log_ratio(points, return_std=True)[1]
         return curve - half, curve + half
 
-    def _map(self, names: list[str]) -> Markup:
-        dots = [self.kept.p[_spaced(len(self.kept.p), _DOTS // 2)],
-                self.kept.q[_spaced(len(self.kept.q), _DOTS // 2)]]  # fmt: skip
-        pooled = np.concatenate([self.kept.p, self.kept.q])
+    def _map(self, names: tuple[str, str]) -> Markup:
+        c, kept = self.comparison, self.kept
+        pooled = np.concatenate([kept.p, kept.q])
         x, y = _range(pooled[:, 0], _GRID), _range(pooled[:, 1], _GRID)
         points = np.column_stack([np.tile(x, _GRID), np.repeat(y, _GRID)])
-        ratio = self.comparison.estimator.log_ratio(points).reshape(_GRID, _GRID)
-        # Far from all rows the ratio may be enormous; the colours are for where they are.
-        limit = symmetric_limit(
-            np.concatenate([self.comparison.log_ratio_p, self.comparison.log_ratio_q])
+        draw = partial(
+            plots.ratio_map,
+            *(x, y, c.estimator.log_ratio(points).reshape(_GRID, _GRID)),
+            # Far from all rows the ratio may be enormous; the colours are for where they are.
+            limit=symmetric_limit(np.concatenate([c.log_ratio_p, c.log_ratio_q])),
+            rows_p=_spaced(kept.p, _DOTS // 2),
+            rows_q=_spaced(kept.q, _DOTS // 2),
+            names=names,
+            labels=self.labels,
         )
-        svg = self.drawing.svg(
-            lambda ax: plots.ratio_map(
-                x, y, ratio, limit=limit, rows_p=dots[0], rows_q=dots[1],
-                names=(names[0], names[1]), labels=self.labels, ax=ax,
-            ),
+        return self.figure(
+            draw,
             f"Map of the log-ratio over {names[0]} and {names[1]}",
-        )  # fmt: skip
-        return figure(svg, "Log p/q over both columns; on the black line it is zero.")
+            "Log p/q over both columns; on the black line it is zero.",
+            _LARGE,
+        )
 
-    def _levels(
-        self, name: str, values: tuple[Array, Array] | None = None
-    ) -> tuple[list[str], Array, Array] | None:
+    def _levels(self, name: str) -> tuple[list[str], Array, Array] | None:
         """Levels of a column and their shares in both samples, or None for numbers."""
-        block = self.blocks[name]
-        p, q = values or (self.kept.p[:, block], self.kept.q[:, block])
-        encoder = self.comparison.encoder
-        plan = next((one for one in encoder._plans if one.name == name), None) if encoder else None
-        if plan is not None and plan.kind == "category":
-            names = [*plan.levels, *(["missing"] if plan.indicator else [])]
+        block, encoder = self.blocks[name], self.comparison.encoder
+        p, q = self.kept.p[:, block], self.kept.q[:, block]
+        plans = {} if encoder is None else {plan.name: plan for plan in encoder.plans}
+        if name in plans and plans[name].kind == "category":
+            names = [*plans[name].levels, *["missing"] * plans[name].indicator]
         else:
             found = np.unique(np.concatenate([p[:, 0], q[:, 0]]))
             if len(found) > _FEW or p.shape[1] > 1:
                 return None
             names = [f"{value:g}" for value in found]
-            p, q = np.equal.outer(p[:, 0], found), np.equal.outer(q[:, 0], found)
-        shares = [
-            np.average(side, axis=0, weights=self._weight(which))
-            for side, which in ((p, "p"), (q, "q"))
-        ]
-        return names, shares[0], shares[1]
-
-    def _weight(self, side: str) -> Array | None:
-        c, kept = self.comparison, self.kept
-        weight, at = (c.weight_p, kept.at_p) if side == "p" else (c.weight_q, kept.at_q)
-        return None if weight is None else weight[at]
+            p, q = (np.equal.outer(side[:, 0], found).astype(float) for side in (p, q))
+        return (
+            names,
+            np.average(p, axis=0, weights=self.weight_p),
+            np.average(q, axis=0, weights=self.weight_q),
+        )
 
 
 def _range(values: Array, count: int) -> Array:
@@ -278,5 +260,7 @@ def _range(values: Array, count: int) -> Array:
     return np.linspace(low - margin, high + margin, count)
 
 
-def _spaced(n: int, most: int) -> IntArray:
-    return np.unique(np.linspace(0, n - 1, most).astype(np.intp))
+def _spaced(values: Any, most: int) -> Any:
+    """At most so many of the values, evenly spaced."""
+    places: IntArray = np.unique(np.linspace(0, len(values) - 1, most).astype(np.intp))
+    return values[places]

@@ -1,4 +1,4 @@
-"""Parts of the page that are words and tables: answer, divergences, checks, how to repeat it."""
+"""Parts of the page: the answer, divergences, checks, columns, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -7,52 +7,48 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import words
 from .._version import __version__
-from ..functionals import get_divergence
-from ..plots.style import printable
+from ..comparison import Comparison
+from ..diagnostics import Check, ColumnShift
+from ..functionals import Estimate, get_divergence
 from ..settings import Call
-from ..tables.encoding import count
-from . import words as _words
-from .markup import Markup, join, tag
+from ..words import count
+from .markup import Markup, head, join, row_name, section, table, tag
+from .pictures import Pictures
+
+# Columns that have a picture of their own.
+_SHOWN = 6
 
 
-def head(
-    title: str, answer: str, labels: tuple[str, str], sizes: tuple[int, int, int], checks: Any
+def opening(
+    title: str,
+    answer: str,
+    labels: tuple[str, str],
+    sizes: tuple[int, int, int],
+    checks: Mapping[str, Check],
 ) -> Markup:
-    """Open the page with the answer.
-
-    Parameters
-    ----------
-    title, answer : str
-    labels : pair of str
-    sizes : tuple of int
-        Rows of p, rows of q, columns.
-    checks : mapping of str to Check
-    """
+    """Open the page with the answer; ``sizes`` are the rows of p and of q, and the columns."""
     # Weights fail long before the ratio does, and are no verdict on it.
-    apart = [c.verdict for c in checks.values() if c.concerns == "weights" and c.verdict != "ok"]
+    apart = {c.verdict for c in checks.values() if c.concerns == "weights" and c.verdict != "ok"}
     verdicts = [c.verdict for c in checks.values() if c.concerns == "ratio" or c.verdict == "ok"]
     said, colon, rest = answer.rpartition(": KL")
+    facts = [
+        *(join(side, count(n, "row")) for side, n in zip(sides(labels), sizes, strict=False)),
+        count(sizes[2], "column"),
+        *(
+            chip(verdict, f"{verdicts.count(verdict)} {words.SAID[verdict]}")
+            for verdict in words.VERDICTS
+            if verdict in verdicts
+        ),
+        *(chip(verdict, "importance weights") for verdict in sorted(apart)),
+    ]
     return tag(
         "header",
         tag("p", "isthmus", class_="mark"),
         tag("h1", title),
         tag("p", tag("strong", said, colon[:1]), colon[1:], rest, class_="answer"),
-        tag(
-            "ul",
-            [
-                tag("li", side, count(rows, "row"))
-                for side, rows in zip(sides(labels), sizes, strict=False)
-            ],
-            tag("li", count(sizes[2], "column")),
-            [
-                tag("li", chip(verdict, f"{verdicts.count(verdict)} {_words.SAID[verdict]}"))
-                for verdict in _words.VERDICTS
-                if verdict in verdicts
-            ],
-            [tag("li", chip(verdict, "importance weights")) for verdict in sorted(set(apart))],
-            class_="facts",
-        ),
+        tag("ul", [tag("li", fact) for fact in facts], class_="facts"),
     )
 
 
@@ -67,45 +63,31 @@ def sides(labels: tuple[str, str]) -> list[Markup]:
     ]
 
 
-def divergences(found: Mapping[str, Any]) -> Markup:
+def divergences(found: Mapping[str, Estimate]) -> Markup:
     """How far apart: every divergence with its interval."""
     rows = []
     for name, e in found.items():
-        told, meaning = _words.DIVERGENCES.get(name, (name, ""))
-        value, _, low, high = _words.estimate(e)
-        upper = get_divergence(name).upper
+        _, told, meaning = words.divergence(name)
+        value, _, low, high = words.rounded(e)
         rows.append(
-            tag(
-                "tr",
+            (
                 tag("th", told, tag("small", meaning), scope="row"),
                 tag("td", value, class_="number value"),
                 tag("td", f"{low} to {high}", class_="number"),
-                tag("td", _meter(e, upper), class_="meter"),
+                tag("td", _meter(e, get_divergence(name).upper), class_="meter"),
             )
         )
-    first = next(iter(found.values()))
-    return section(
-        "How far apart",
-        tag(
-            "table",
-            tag("caption", "Divergences of p from q, with the error of the fit counted"),
-            tag(
-                "thead",
-                tag(
-                    "tr",
-                    tag("th", "Divergence", scope="col"),
-                    tag("th", "Value", scope="col", class_="number"),
-                    tag("th", _words.level(first), scope="col", class_="number"),
-                    tag("th", tag("span", "On its scale", class_="unseen"), class_="meter"),
-                ),
-            ),
-            tag("tbody", rows),
-            class_="divergences",
-        ),
-    )
+    heads = [
+        head("Divergence"),
+        head("Value", "number"),
+        head(words.interval(next(iter(found.values()))), "number"),
+        tag("th", tag("span", "On its scale", class_="unseen"), class_="meter"),
+    ]
+    caption = "Divergences of p from q, with the error of the fit counted"
+    return section("How far apart", table(caption, heads, rows, class_="divergences"))
 
 
-def _meter(e: Any, upper: float) -> Markup | None:
+def _meter(e: Estimate, upper: float) -> Markup | None:
     """A divergence that has a largest value, drawn between zero and that."""
     if not (math.isfinite(upper) and math.isfinite(e.value) and upper > 0):
         return None
@@ -121,23 +103,23 @@ def _meter(e: Any, upper: float) -> Markup | None:
     )
 
 
-def checks(found: Mapping[str, Any], figures: Sequence[Markup]) -> Markup:
+def checks(found: Mapping[str, Check], figures: Sequence[Markup]) -> Markup:
     """Whether it can be trusted: every check, the worst first."""
-    order = sorted(found.items(), key=lambda item: _words.VERDICTS.index(item[1].verdict))
+    order = sorted(found.items(), key=lambda item: words.VERDICTS.index(item[1].verdict))
     items = [
         tag(
             "li",
-            chip(check.verdict, _words.SAID[check.verdict]),
+            chip(check.verdict, words.SAID[check.verdict]),
             tag(
                 "div",
                 tag(
                     "h3",
-                    _words.CHECKS.get(name, name.replace("_", " ").capitalize()),
+                    words.CHECKS.get(name, name.replace("_", " ").capitalize()),
                     tag("small", "weights only") if check.concerns == "weights" else None,
                 ),
                 tag("p", check.advice),
             ),
-            tag("code", _words.number(float(check.value)), class_="number"),
+            tag("code", words.number(float(check.value)), class_="number"),
             class_=check.verdict,
         )
         for name, check in order
@@ -151,68 +133,78 @@ def checks(found: Mapping[str, Any], figures: Sequence[Markup]) -> Markup:
 
 def chip(verdict: str, text: str) -> Markup:
     """A verdict, told by colour, by sign and in words."""
-    mark = tag("span", _words.MARKS[verdict], aria_hidden="true")
+    mark = tag("span", words.MARKS[verdict], aria_hidden="true")
     return tag("span", mark, " ", text, class_=f"chip {verdict}")
 
 
-def compared(columns: Mapping[str, str], notes: Sequence[str], rows: Sequence[str]) -> Markup:
-    """What was compared: what became of the columns, of rows, and what there is to say of it."""
-    table = tag(
-        "table",
-        tag("caption", "Columns, and what was made of them"),
-        tag("thead", tag("tr", [tag("th", text, scope="col") for text in ("Column", "Used as")])),
-        tag("tbody", [
-            tag("tr", named(name), tag("td", words))
-            for name, words in columns.items()
-        ]),
-    )  # fmt: skip
-    folded = tag("details", tag("summary", f"{count(len(columns), 'column')} used"), table)
-    listed = [tag("li", text) for text in (*rows, *notes)]
-    return join(tag("ul", listed, class_="notes") if listed else None, folded if columns else None)
+def columns(pictures: Pictures, ranked: list[ColumnShift], alone: dict[str, ColumnShift]) -> Markup:
+    """Which columns differ: all that are ranked in a table, and the first in pictures."""
+
+    def told(shift: ColumnShift) -> tuple[str, str]:
+        return words.rounded(Estimate.from_std_error(shift.value, shift.std_error))[:2]
+
+    def cell(shift: ColumnShift) -> Markup:
+        value, error = told(shift)
+        return tag("td", value, tag("small", f" ± {error}"), class_="number")
+
+    hidden = len(pictures.blocks) - len(ranked)
+    shown = table(
+        "What each column carries, in nats with standard errors",
+        [head("Column"), head("Lost without it", "number"), head("Alone (JS)", "number")],
+        [(row_name(s.name), cell(s), cell(alone[s.name])) for s in ranked],
+    )
+    single = [
+        pictures.column(s.name, f"Alone it differs by {' ± '.join(told(alone[s.name]))} nats (JS).")
+        for s in ranked[:_SHOWN]
+    ]
+    return section(
+        "Which columns differ",
+        tag(
+            "p",
+            "A column counts by what the mean of KL(p‖q) and KL(q‖p) loses when its values are "
+            "permuted over both samples, relations to other columns included; and by the "
+            "Jensen–Shannon divergence of the column alone.",
+            f" {hidden} more columns are not shown." if hidden else None,
+            class_="soft",
+        ),
+        tag("div", pictures.ranking(ranked), shown, class_="ranking"),
+        tag("ul", [tag("li", side) for side in sides(pictures.labels)], class_="facts sides"),
+        tag("div", single, class_="figures small"),
+    )
 
 
 def repeat(
-    comparison: Any, command: str | None, options: Mapping[str, Any], extra: Markup
+    comparison: Comparison, command: str | None, options: Mapping[str, Any], notes: Sequence[str]
 ) -> Markup:
-    """How to get the same page again: code, versions, and what was chosen.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    command : str, optional
-        A command that does it, in place of code.
-    options : mapping
-        Parameters of the page that are not its defaults.
-    extra : Markup
-        What else there is to say.
-    """
+    """How to get the same page again, by code with these options or by a command; and choices."""
     call = comparison.call
     chosen = getattr(comparison.estimator, "best_params_", {})
     selection = getattr(comparison.estimator, "selection_", None)
-    parts = [tag("pre", tag("code", command or _code(call, options)), tabindex="0")]
+    parts = [_code(command or code(call, options))]
     if command is None and not call.has_seed:
         parts.append(tag("p", "No number was given as seed, so that another run differs a little."))
     parts.append(tag("p", ", ".join(_versions()), class_="soft"))
     if chosen:
-        parts.append(
-            tag(
-                "dl",
-                [join(tag("dt", name), tag("dd", tag("code", _short(value))))
-                 for name, value in chosen.items()],
-                class_="chosen",
-            )
-        )  # fmt: skip
+        terms = [
+            join(tag("dt", name), tag("dd", tag("code", words.one_line(value, 160, "…"))))
+            for name, value in chosen.items()
+        ]
+        parts.append(tag("dl", terms, class_="chosen"))
     if selection is not None and selection.trials:
         told = f"{count(len(selection.trials), 'trial')} by held-out likelihood"
-        folded = tag("pre", tag("code", selection.summary()), tabindex="0")
-        parts.append(tag("details", tag("summary", told), folded))
-    return section("How to repeat it", parts, extra)
+        parts.append(tag("details", tag("summary", told), _code(selection.summary())))
+    return section("How to repeat it", parts, _compared(comparison, notes))
 
 
-def _code(call: Call, options: Mapping[str, Any]) -> str:
+def code(call: Call, options: Mapping[str, Any]) -> str:
+    """Python code that repeats a comparison and its page."""
     page = ['"report.html"', *(f"{name}={value!r}" for name, value in options.items())]
     calls = f"c = isthmus.compare({', '.join(call.arguments)})", f"c.report({', '.join(page)})"
     return "\n".join([f"import isthmus  # {__version__}", "", *calls])
+
+
+def _code(text: str) -> Markup:
+    return tag("pre", tag("code", text), tabindex="0")
 
 
 def _versions() -> list[str]:
@@ -220,30 +212,31 @@ def _versions() -> list[str]:
     import scipy
     import sklearn
 
+    packages = (("NumPy", numpy), ("SciPy", scipy), ("scikit-learn", sklearn))
     return [
         f"isthmus {__version__}",
         f"Python {platform.python_version()}",
-        *(f"{name} {package.__version__}"
-          for name, package in (("NumPy", numpy), ("SciPy", scipy), ("scikit-learn", sklearn))),
-    ]  # fmt: skip
+        *(f"{name} {package.__version__}" for name, package in packages),
+    ]
 
 
-def _short(value: Any) -> str:
-    told = " ".join(str(value).split())
-    return told if len(told) <= 160 else f"{told[:159]}…"
-
-
-def section(title: str, *children: Any) -> Markup:
-    """A part of the page under its heading."""
-    return tag("section", tag("h2", title), *children)
-
-
-def named(name: str) -> Markup:
-    """Head of a table's row: a column's name, in full where the pointer rests."""
-    short = printable(name, 48)
-    return tag("th", short, scope="row", title=None if short == name else name)
-
-
-def figure(svg: Markup, caption: str) -> Markup:
-    """A figure with what it shows."""
-    return tag("figure", svg, tag("figcaption", caption))
+def _compared(comparison: Comparison, notes: Sequence[str]) -> Markup:
+    """What became of rows and columns, and what there is to say of it."""
+    encoder = comparison.encoder
+    if encoder is None:
+        lost, used = [], {}
+    else:
+        lost = [
+            f"{number:,} rows of {side} were left out for missing values."
+            for side, number in zip("pq", encoder.dropped_rows, strict=True)
+            if number
+        ]
+        used = encoder.summary()
+    told = [tag("li", text) for text in (*lost, *notes)]
+    shown = table(
+        "Columns, and what was made of them",
+        [head("Column"), head("Used as")],
+        [(row_name(name), tag("td", text)) for name, text in used.items()],
+    )
+    folded = tag("details", tag("summary", f"{count(len(used), 'column')} used"), shown)
+    return join(tag("ul", told, class_="notes") if told else None, folded if used else None)

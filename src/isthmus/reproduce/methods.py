@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import MDRE, baselines
 from ..baselines import FDRE, TRE, InfoNCE
-from ..compare import compare
+from ..comparing import compare
 from .adam import MDREByAdam
 from .record import Fields
 from .samples import Samples

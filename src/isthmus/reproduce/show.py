@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..cli.terminal import printable
+from ..words import printable
 from .record import Fields, key
 
 if TYPE_CHECKING:

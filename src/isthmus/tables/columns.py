@@ -1,21 +1,24 @@
 """Columns of any table a user has, in one of two forms: numbers or categories.
 
-pyarrow is the common tongue: it is imported when a table arrives, not with the
-package, and neither pandas nor polars is imported at all.
+narwhals recognises the table, and pyarrow reads its columns; it is imported when a table
+arrives, not with the package, and neither pandas nor polars is imported at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+import narwhals as nw
 import numpy as np
-import numpy.typing as npt
+from narwhals.dependencies import is_pandas_like_series
+from narwhals.exceptions import DuplicateError
 
-from ..typing import Array, IntArray
+from ..data.frames import Frame, as_frame, raw_names, repeated
+from ..typing import Array, BoolArray, IntArray
+from ..words import one_line
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Kind: TypeAlias = Literal["number", "category", "empty"]
 
 
@@ -32,9 +35,9 @@ class Column:
 
     name: str
     kind: Kind
-    numbers: Array
-    codes: IntArray
-    levels: tuple[str, ...]
+    numbers: Array = field(default_factory=lambda: np.empty(0))
+    codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    levels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.codes) if self.kind == "category" else len(self.numbers)
@@ -49,6 +52,13 @@ class Column:
         """Levels that occur."""
         return {self.levels[code] for code in np.unique(self.codes) if code >= 0}
 
+    @property
+    def values(self) -> np.ndarray:
+        """Numbers, or levels as text."""
+        if self.kind == "category":
+            return np.array(self.levels, dtype=object)[self.codes]
+        return self.numbers
+
     def take(self, rows: BoolArray) -> Column:
         """Return the column with some of its rows."""
         if self.kind == "category":
@@ -57,7 +67,7 @@ class Column:
 
 
 def is_table(obj: Any) -> bool:
-    """Whether ``obj`` has named columns: a pandas, polars or pyarrow table, or a dict.
+    """Whether ``obj`` has named columns: a frame of any library that narwhals knows, or a dict.
 
     Examples
     --------
@@ -65,15 +75,15 @@ def is_table(obj: Any) -> bool:
     >>> is_table({"age": [31, 42]}), is_table(np.zeros((2, 1)))
     (True, False)
     """
-    if isinstance(obj, Mapping) or hasattr(obj, "collect_schema"):  # a lazy polars frame
+    try:
+        return isinstance(obj, Mapping) or as_frame(obj) is not None
+    except DuplicateError:
         return True
-    # A pandas frame has iloc; every other frame of today hands itself over to Arrow.
-    return hasattr(obj, "columns") and (hasattr(obj, "iloc") or hasattr(obj, "__arrow_c_stream__"))
 
 
 def column_names(table: Any, label: str) -> list[str]:
     """Names of a table's columns, as text and each once."""
-    return _unique((name for name, _ in _pairs(table, label)), label)
+    return [name for name, _ in _pairs(table, label)]
 
 
 def as_columns(table: Any, label: str, keep: Iterable[str]) -> dict[str, Column]:
@@ -91,35 +101,35 @@ def as_columns(table: Any, label: str, keep: Iterable[str]) -> dict[str, Column]
 
 
 def _pairs(table: Any, label: str) -> list[tuple[str, Any]]:
+    """Names, as text and each once, with what the table holds under them."""
+    pairs: list[tuple[str, Any]] = []
     if isinstance(table, Mapping):
-        return [(str(name), values) for name, values in table.items()]
-    if hasattr(table, "collect_schema") and not hasattr(table, "__arrow_c_stream__"):
-        raise TableError(
-            f"{label} must be a table in memory; received a {_type(table)}: call its collect() "
-            "first."
-        )
-    if not is_table(table):
-        raise TableError(
-            f"{label} must be a pandas or polars frame, a pyarrow table or a dict of columns; "
-            f"received a {_type(table)}."
-        )
-    if hasattr(table, "iloc"):
-        # By position, so that neither the row index nor a duplicate name gets in the way.
-        return [(str(name), table.iloc[:, i]) for i, name in enumerate(table.columns)]
-    import pyarrow as pa
-
-    arrow = pa.table(table)
-    return list(zip(arrow.column_names, arrow.columns, strict=True))
-
-
-def _unique(names: Iterable[str], label: str) -> list[str]:
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    twice = [name for name, count in seen.items() if count > 1]
+        pairs = [(str(name), values) for name, values in table.items()]
+    else:
+        try:
+            frame = as_frame(table)
+        except DuplicateError:
+            pairs = [(str(name), None) for name in raw_names(table)]
+        else:
+            pairs = _of_frame(frame, table, label)
+    twice = repeated([name for name, _ in pairs])
     if twice:
         raise TableError(f"Column names of {label} must differ; received {twice!r} twice.")
-    return list(seen)
+    return pairs
+
+
+def _of_frame(frame: Frame | None, table: Any, label: str) -> list[tuple[str, Any]]:
+    received = f"{type(table).__module__}.{type(table).__name__}".removeprefix("builtins.")
+    if frame is None:
+        raise TableError(
+            f"{label} must be a pandas or polars frame, a pyarrow table or a dict of columns; "
+            f"received a {received}."
+        )
+    if isinstance(frame, nw.LazyFrame):
+        raise TableError(
+            f"{label} must be a table in memory; received a {received}: call its collect() first."
+        )
+    return [(str(series.name), series.to_native()) for series in frame.iter_columns()]
 
 
 def _column(name: str, values: Any, label: str) -> Column:
@@ -128,25 +138,19 @@ def _column(name: str, values: Any, label: str) -> Column:
 
     column = _arrow(name, values, label)
     kind = column.type
+    is_number = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
+    is_text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
     if types.is_null(kind):
-        return Column(name, "empty", np.full(len(column), np.nan), _NO_CODES, ())
-    if (
-        types.is_boolean(kind)
-        or types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-    ):
+        return Column(name, "empty", np.full(len(column), np.nan))
+    if any(test(kind) for test in is_number):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
-        if np.isnan(numbers).all():
-            return Column(name, "empty", numbers, _NO_CODES, ())
-        return Column(name, "number", numbers, _NO_CODES, ())
-    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    if not (text or types.is_dictionary(kind)):
+        return Column(name, "empty" if np.isnan(numbers).all() else "number", numbers)
+    if not any(test(kind) for test in is_text):
         raise TableError(_refusal(name, kind, label))
     codes, levels = _coded(column)
     if not levels:
-        return Column(name, "empty", np.full(len(codes), np.nan), _NO_CODES, ())
-    return Column(name, "category", _NO_NUMBERS, codes, levels)
+        return Column(name, "empty", np.full(len(codes), np.nan))
+    return Column(name, "category", codes=codes, levels=levels)
 
 
 def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
@@ -154,7 +158,7 @@ def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
     import pyarrow as pa
 
     place: dict[str, int] = {}
-    parts = [_NO_CODES]
+    parts = [np.empty(0, dtype=np.intp)]
     for chunk in column.chunks:
         if not pa.types.is_dictionary(chunk.type):
             chunk = chunk.cast(pa.large_string()).dictionary_encode()
@@ -174,7 +178,7 @@ def _arrow(name: str, values: Any, label: str) -> Any:
     if isinstance(values, str | bytes | Mapping):
         raise TableError(f"Column {name!r} of {label} must be a sequence; received {values!r}.")
     try:
-        if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "iloc"):
+        if hasattr(values, "__arrow_c_stream__") and not is_pandas_like_series(values):
             return pa.chunked_array(values)
         if isinstance(values, np.ndarray) and values.dtype.kind == "U":
             # Arrow takes NumPy's text for C's, which ends at the first NUL.
@@ -207,17 +211,3 @@ def _refusal(name: str, kind: Any, label: str) -> str:
         f"Column {name!r} of {label} must hold numbers or categories; received {kind}. Leave the "
         "column out (drop), or make numbers of it."
     )
-
-
-def one_line(error: object, limit: int = 160) -> str:
-    """Text of an error on one line and not too long."""
-    text = " ".join(str(error).split())
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def _type(obj: Any) -> str:
-    return f"{type(obj).__module__}.{type(obj).__name__}".removeprefix("builtins.")
-
-
-_NO_CODES: IntArray = np.empty(0, dtype=np.intp)
-_NO_NUMBERS: Array = np.empty(0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..typing import Array
+from ..words import count, listed
 from .columns import Column, Kind, TableError
 
 _WORDS: Mapping[Kind, str] = {
@@ -113,23 +114,12 @@ def one_sided(p: Column, q: Column, labels: tuple[str, str]) -> str | None:
 def distinct(names: Iterable[str]) -> list[str]:
     """Make names differ: of two features called ``a=b`` the second is ``a=b (2)``."""
     taken: set[str] = set()
-    for_all = []
+    out = []
     for name in names:
         unique, number = name, 1
         while unique in taken:
             number += 1
             unique = f"{name} ({number})"
         taken.add(unique)
-        for_all.append(unique)
-    return for_all
-
-
-def count(number: int, noun: str) -> str:
-    """Give a number with its noun: 1 row, 2 rows."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def listed(items: list[str], most: int = 5) -> str:
-    """Join a list for a sentence, the first few only."""
-    more = len(items) - most
-    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
+        out.append(unique)
+    return out

@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..typing import Array
-from .columns import BoolArray, Column, TableError, as_columns, column_names, is_table
-from .encoding import Plan, check_kinds, count, distinct, listed, make_plan, one_sided
+from ..typing import Array, BoolArray
+from ..words import count, listed
+from .columns import Column, TableError, as_columns, column_names, is_table
+from .encoding import Plan, check_kinds, distinct, make_plan, one_sided
 from .reading import read_table
 
 __all__ = ["TableEncoder", "TableError", "is_table", "read_table"]
 
-Missing: TypeAlias = Literal["error", "drop", "indicator"]
 Columns: TypeAlias = dict[str, Column]
 
 
@@ -24,8 +24,7 @@ class TableEncoder:
     """Make numbers of two tables in one and the same way.
 
     Columns are matched by name and come out in alphabetical order, so that the
-    order of columns in either table makes no difference. A table is a pandas or
-    polars frame, a pyarrow table or a dict of columns.
+    order of columns in either table makes no difference.
 
     - Numbers stay as they are; booleans become 0 and 1.
     - Text and categories become one 0/1 feature for every level that occurs in
@@ -37,17 +36,9 @@ class TableEncoder:
 
     Parameters
     ----------
-    columns : sequence of str, optional
-        Columns to use; the tables may then have others. By default all, and a
-        column that only one table has is an error.
-    drop : sequence of str, optional
-        Columns to leave out, whether a table has them or not.
-    missing : {"error", "drop", "indicator"}, default="error"
-        What to do with missing values. ``"error"`` refuses them. ``"drop"``
-        leaves out rows that have one in a used column. ``"indicator"`` puts the
-        median of both tables together in place of a missing number, all zeros
-        in place of a missing category, and adds a 0/1 feature that tells where
-        (for columns with a missing value in either of the two tables).
+    columns, drop, missing
+        As in :func:`isthmus.compare`. With ``"indicator"`` a missing category becomes all
+        zeros, and columns with a missing value in either table have a 0/1 feature.
     max_levels : int, default=50
         Most levels that a column of text may have; more is an error, since it
         is probably an identifier.
@@ -56,9 +47,10 @@ class TableEncoder:
 
     Attributes
     ----------
+    plans : list of Plan
+        What becomes of every column.
     feature_names_ : list of str
-        Names of the columns of the matrices: ``age``, ``town=Bonn``,
-        ``age is missing``.
+        Names of the columns of the matrices: ``age``, ``town=Bonn``, ``age is missing``.
     kept_p_, kept_q_ : ndarray of bool
         Rows of the two tables that were used; False only with ``missing="drop"``.
 
@@ -82,7 +74,7 @@ class TableEncoder:
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         *,
-        missing: Missing = "error",
+        missing: str = "error",
         max_levels: int = 50,
         labels: tuple[str, str] = ("p", "q"),
     ) -> None:
@@ -125,6 +117,11 @@ class TableEncoder:
         self._warn(ps, qs)
         return self._encode(ps), self._encode(qs)
 
+    @property
+    def dropped_rows(self) -> tuple[int, int]:
+        """Number of rows of each table that were left out for missing values."""
+        return int((~self.kept_p_).sum()), int((~self.kept_q_).sum())
+
     def transform(self, table: Any) -> Array:
         """Make numbers of new rows with the remembered columns, levels and medians.
 
@@ -155,13 +152,7 @@ class TableEncoder:
             yield
 
     def summary(self) -> dict[str, str]:
-        """Say for every column what was made of it.
-
-        Returns
-        -------
-        dict of str to str
-            A description in words for every column that is used.
-        """
+        """Say for every column that is used what was made of it."""
         return {plan.name: plan.in_words() for plan in self.plans}
 
     def _choose(self, p: Sequence[str], q: Sequence[str], labels: tuple[str, str]) -> list[str]:
@@ -208,8 +199,7 @@ class TableEncoder:
         return ~missing if self.missing == "drop" else np.ones_like(missing)
 
     def _check_new(self, plan: Plan, column: Column, labels: tuple[str, str]) -> None:
-        fitted = Column(plan.name, plan.kind, np.empty(0), np.empty(0, dtype=np.intp), ())
-        check_kinds(fitted, column, labels)
+        check_kinds(Column(plan.name, plan.kind), column, labels)
         number = int(column.missing.sum())
         if number and self.missing != "indicator":
             raise TableError(

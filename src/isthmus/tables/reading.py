@@ -6,33 +6,19 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .columns import TableError, one_line
+from ..words import one_line
+from .columns import TableError
 
 _CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
-    r"""Read a CSV or Parquet file as a dict of columns.
+    r"""Read a CSV or Parquet file as a dict of columns, in the order of the file.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A file that ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz``,
-        ``.parquet`` or ``.pq``. A text file is UTF-8 with the column names in its
-        first row; an empty cell, or an unquoted ``NA``, ``N/A``, ``NULL`` or
-        ``nan``, is a missing value.
-
-    Returns
-    -------
-    dict of str to pyarrow.ChunkedArray
-        Columns in the order of the file, ready for `TableEncoder`.
-
-    Raises
-    ------
-    TableError
-        If the file is not there, is empty, is malformed or has no rows; the
-        message is one line that names the file.
+    A text file is UTF-8 with the column names in its first row; an empty cell, or an
+    unquoted ``NA``, ``N/A``, ``NULL`` or ``nan``, is a missing value. A file that cannot be
+    read is refused in one line that names it.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def compare(
     )
     encoder = None
     if is_table(p) and is_table(q):
-        encoder = TableEncoder(columns, list(drop), missing=missing)  # type: ignore[arg-type]
+        encoder = TableEncoder(columns, list(drop), missing=missing)
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
     elif columns is not None or call.drop or missing != "error":
         raise ValueError(
@@ -199,10 +199,11 @@ def _encoded(
     encoder: TableEncoder, p: Any, q: Any, weight_p: Any, weight_q: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Frames as rows, with the weights of those that were kept."""
-    sizes = [_length(table) for table in (p, q)]
-    weights = as_weight(weight_p, sizes[0], "weight_p"), as_weight(weight_q, sizes[1], "weight_q")
     p, q = encoder.fit_transform(p, q)
-    return p, q, weights[0][encoder.kept_p_], weights[1][encoder.kept_q_]
+    kept_p, kept_q = encoder.kept_p_, encoder.kept_q_
+    weight_p = as_weight(weight_p, len(kept_p), "weight_p")
+    weight_q = as_weight(weight_q, len(kept_q), "weight_q")
+    return p, q, weight_p[kept_p], weight_q[kept_q]
 
 
 class _Reporter:
@@ -231,9 +232,3 @@ class _Reporter:
     def __exit__(self, *exc: object) -> None:
         if self.bar is not None:
             self.bar.stop()
-
-
-def _length(table: Any) -> int:
-    if isinstance(table, dict):
-        return len(next(iter(table.values()), ()))
-    return int(getattr(table, "num_rows", None) or len(table))

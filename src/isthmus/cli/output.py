@@ -1,0 +1,205 @@
+"""What a comparison prints and writes: for people, for machines, and as files."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Column
+from rich.text import Text
+
+from .. import words
+from .._version import __version__
+from ..comparison import Comparison
+from ..files import written_whole
+from ..functionals import Estimate
+from ..tables.frames import TableEncoder
+from .terminal import console, show_notes, table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is to be shown, in which form, and where it is written.
+
+    Of the ``divergences`` that are shown, some were ``asked`` for by name.
+    """
+
+    divergences: tuple[str, ...]
+    asked: tuple[str, ...]
+    as_json: bool
+    quiet: bool
+    plot: Path | None
+    report: Path | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """A comparison with what every output says of it."""
+
+    comparison: Comparison
+    divergences: Mapping[str, Estimate]
+    labels: tuple[str, str]
+    notes: list[str]
+
+    @property
+    def answer(self) -> str:
+        """The answer in one sentence."""
+        return words.terminal_answer(self.comparison.kl, self.comparison.diagnostics, self.labels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Answer, divergences and checks as strict JSON can hold them."""
+        checks = self.comparison.diagnostics
+        return {
+            "answer": self.answer,
+            "verdict": words.worst_verdict(checks),
+            "level": self.comparison.kl.level,
+            "divergences": {name: as_json(e.to_dict()) for name, e in self.divergences.items()},
+            "diagnostics": {
+                name: {
+                    "value": as_json(check.value),
+                    "verdict": check.verdict,
+                    "advice": check.advice,
+                }
+                for name, check in checks.items()
+            },
+        }
+
+
+def deliver(
+    result: Result, output: Output, facts: Mapping[str, Any], show: Callable[[Console], None]
+) -> None:
+    """Write the page; print the answer alone, everything by ``show``, or JSON with ``facts``."""
+    comparison, report = result.comparison, output.report
+    if report is not None:
+        asked = [word for name in output.asked for word in ("--divergence", name)]
+        with collected_notes():
+            comparison.report(
+                report,
+                labels=result.labels,
+                divergences=output.divergences,
+                notes=result.notes,
+                command=comparison.call.command(*asked, "--report", str(report)),
+            )
+    if output.as_json:
+        further = {"notes": result.notes, "seed": comparison.call.random_state}
+        where = {} if report is None else {"report": str(report)}
+        print_json({**result.to_dict(), **facts, **further, **where})
+    elif output.quiet:
+        print(result.answer)
+    else:
+        out = console()
+        show(out)
+        if report is not None:
+            out.print(Text(f"report: {words.printable(report)}", style="dim"))
+
+
+def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None:
+    """Print answer, divergences, checks, and what was done to rows and columns."""
+    comparison, checks = result.comparison, result.comparison.diagnostics
+    out.print(Text(result.answer, style=_STYLES[words.worst_verdict(checks)]))
+    heads = [
+        Column("divergence", style="bold"),
+        Column("value", justify="right"),
+        Column("std. error", justify="right", style="dim"),
+        Column("interval", justify="right"),
+    ]
+    found = []
+    for name, estimate in result.divergences.items():
+        value, error, low, high = estimate.rounded()
+        found.append((words.divergence(name)[0], value, error, f"{low} to {high}"))
+    out.print(table(heads, found, "how far apart"))
+    heads = [
+        Column("check", style="bold"),
+        Column("value", justify="right"),
+        Column("verdict"),
+        Column("advice", ratio=1),
+    ]
+    judged = [
+        (name, _value(as_json(c.value)), Text(c.verdict, _STYLES[c.verdict]), c.advice)
+        for name, c in checks.items()
+    ]
+    out.print(table(heads, judged, "can it be trusted"))
+    heads = [Column("column", style="bold", overflow="fold"), Column("used as", overflow="fold")]
+    out.print(table(heads, encoder.summary().items(), "what was compared"))
+    sides = zip("pq", result.labels, comparison.samples, encoder.dropped_rows, strict=True)
+    for side, label, sample, lost in sides:
+        told = f"{side}: {words.printable(label)}, {words.count(len(sample), 'row')}"
+        if lost:
+            told += f", {words.count(lost, 'row')} dropped for missing values"
+        out.print(Text(told, style="dim"))
+    show_notes(out, result.notes)
+
+
+def _value(value: Any) -> str:
+    """A check's value, as JSON holds it, in few digits."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def collected_notes(*kinds: type[Warning]) -> Iterator[list[str]]:
+    """Collect warnings meant for users, each once; those meant for developers are passed by."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    for warning in caught:
+        text = str(warning.message)
+        if issubclass(warning.category, kinds or (UserWarning, RuntimeWarning)):
+            notes.extend([text] * (text not in notes))
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print one strict JSON document, with the version first."""
+    print(json.dumps({"isthmus": __version__, **document}, indent=2, allow_nan=False))
+
+
+def as_json(value: Any) -> Any:
+    """Turn a value into what strict JSON can hold.
+
+    JSON knows no infinity and no NaN: they become ``"inf"``, ``"-inf"`` and
+    null.
+
+    Examples
+    --------
+    >>> as_json({"a": np.array([1.0, np.nan]), "b": -np.inf, "c": np.int64(3)})
+    {'a': [1.0, None], 'b': '-inf', 'c': 3}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def save_figure(
+    draw: Callable[[Axes], object], path: Path, size: tuple[float, float] = (7, 4.2)
+) -> None:
+    """Draw on new axes and write the figure to a file; no window is opened."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
+    with written_whole(path) as draft:
+        figure.savefig(draft, dpi=150)

@@ -1,0 +1,172 @@
+"""From a comparison to one page, and from the page to a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .. import words
+from .._version import __version__
+from ..comparison import Comparison
+from ..data.validation import check_number
+from ..diagnostics.columns import ColumnShift, column_blocks, rank_columns
+from ..files import check_target, written_whole
+from . import sections
+from .markup import Markup, join, section, tag
+from .pictures import Pictures
+
+# Above so many columns only those that differ by themselves are permuted.
+_MANY = 60
+
+
+def write(comparison: Comparison, path: str | os.PathLike[str], **how: Any) -> Path:
+    """Write a comparison as one page of HTML.
+
+    The page opens with the answer in a sentence; then come the divergences, the checks,
+    the columns that differ most, pictures, and how to repeat it. It is one file that
+    holds its style and its figures, has no scripts and asks the network for nothing.
+    The same comparison gives the same bytes.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    path : str or path-like
+        Where to write. A file of that name is replaced once the page is complete.
+    **how
+        Further parameters of :func:`page`.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> c = isthmus.compare(rng.normal(0, 1, 300), rng.normal(1, 1, 300), random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = c.report(pathlib.Path(folder, "report.html")).read_text("utf-8")
+    >>> text[:15], "KL(p‖q) is" in text
+    ('<!doctype html>', True)
+    """
+    check_target(path)
+    text = page(comparison, **how)
+    with written_whole(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def page(
+    comparison: Comparison,
+    *,
+    labels: tuple[str, str] = ("p", "q"),
+    title: str | None = None,
+    divergences: Sequence[str] = words.USUAL_DIVERGENCES,
+    columns: int = 12,
+    notes: Sequence[str] = (),
+    command: str | None = None,
+) -> str:
+    """Return the page that :func:`write` writes, as text.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    labels : pair of str
+        Names of the two samples.
+    title : str, optional
+        Heading, by default made of the labels.
+    divergences : sequence of str
+        Divergences to list; see :meth:`isthmus.Comparison.divergence`.
+    columns : int, default 12
+        How many columns to rank; 0 leaves that part out, and with it a few fits.
+    notes : sequence of str
+        Sentences to print beside the settings.
+    command : str, optional
+        Command that repeats the comparison; by default it is Python code.
+
+    Returns
+    -------
+    str
+    """
+    first, second = (str(label) for label in labels)
+    labels = (first, second)
+    check_number(columns, "columns", low=0, integer=True)
+    given: tuple[tuple[str, Any, Any], ...] = (
+        ("labels", labels, ("p", "q")),
+        ("title", title, None),
+        ("divergences", tuple(divergences), words.USUAL_DIVERGENCES),
+        ("columns", columns, 12),
+        ("notes", list(notes), []),
+    )
+    options = {name: value for name, value, usual in given if value != usual}
+    found = {name: comparison.divergence(name) for name in dict.fromkeys(("kl", *divergences))}
+    pictures = Pictures(comparison, labels)
+    ranked, alone = _ranked(comparison, columns)
+    names = [shift.name for shift in ranked] or list(pictures.blocks)
+    checks = comparison.diagnostics
+    heading = words.heading(labels) if title is None else title
+    answer = words.page_answer(found["kl"], checks, labels)
+    sizes = len(comparison.samples.p), len(comparison.samples.q), len(pictures.blocks)
+    body = [
+        sections.opening(heading, answer, labels, sizes, checks),
+        tag(
+            "main",
+            sections.divergences(found),
+            sections.checks(checks, pictures.checks()),
+            sections.columns(pictures, ranked, alone) if ranked else None,
+            section("The ratio", tag("div", pictures.ratio(names), class_="figures")),
+            sections.repeat(comparison, command, options, notes),
+        ),
+        tag(
+            "footer",
+            tag(
+                "p",
+                f"Made with isthmus {__version__}. ",
+                "This page is complete: it holds no scripts and loads nothing.",
+            ),
+        ),
+    ]
+    return _document(heading, join(body))
+
+
+def _ranked(
+    comparison: Comparison, most: int
+) -> tuple[list[ColumnShift], dict[str, ColumnShift]]:  # fmt: skip
+    """Columns to show, and how much each of them differs by itself."""
+    count = len(column_blocks(comparison))
+    if count < 2 or most == 0:
+        return [], {}
+    seed = 0  # the page of a comparison is always the same
+    if count > _MANY:
+        alone = rank_columns(comparison, "marginal", random_state=seed)[:most]
+        names = [shift.name for shift in alone]
+        ranked = rank_columns(comparison, repeats=3, columns=names, random_state=seed)
+    else:
+        ranked = rank_columns(comparison, repeats=3, random_state=seed)[:most]
+        names = [shift.name for shift in ranked]
+        alone = rank_columns(comparison, "marginal", columns=names, random_state=seed)
+    return ranked, {shift.name: shift for shift in alone}
+
+
+def _document(title: str, body: Markup) -> str:
+    style = files(__package__).joinpath("style.css").read_text("utf-8")
+    head = join(
+        tag("meta", charset="utf-8"),
+        # Even if something slipped through, nothing would run and nothing would be fetched.
+        tag(
+            "meta",
+            http_equiv="Content-Security-Policy",
+            content="default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+        ),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", title),
+        Markup(f"<style>\n{style}</style>"),
+    )
+    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"

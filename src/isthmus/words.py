@@ -1,0 +1,218 @@
+"""Numbers, names, verdicts and sentences for people: every output takes them from here.
+
+It imports nothing of the package, so that every room can use it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .diagnostics import Check
+    from .functionals import Estimate
+
+VERDICTS = ("fail", "warn", "ok")
+"""Verdicts of a check, the worst first."""
+
+SAID = {"ok": "passed", "warn": "take care", "fail": "failed"}
+MARKS = {"ok": "✓", "warn": "!", "fail": "✕"}
+
+LOG_RATIO = "log p(x)/q(x), nats"
+"""Name of an axis."""
+
+
+DIVERGENCES = {
+    "kl": ("KL(p‖q), nats", "KL(p‖q)", "nats; how much a row of p says, on average, against q"),
+    "reverse-kl": ("KL(q‖p), nats", "KL(q‖p)", "nats; the same with p and q exchanged"),
+    "js": (
+        "Jensen–Shannon, nats",
+        "Jensen–Shannon",
+        "nats; 0 if they are alike, 0.69 if no row could be of both",
+    ),
+    "hellinger": (
+        "squared Hellinger",
+        "Hellinger, squared",
+        "0 if they are alike, 1 if no row could be of both",
+    ),
+    "tv": (
+        "total variation",
+        "Total variation",
+        "the largest difference in the probability of anything",
+    ),
+    "chi2": ("χ² of Pearson", "χ² of Pearson", "variance of the importance weights"),
+    "pearson": ("χ² of Pearson", "χ² of Pearson", "variance of the importance weights"),
+    "neyman": ("χ² of Neyman", "χ² of Neyman", "χ² with p and q exchanged"),
+}
+"""Name in a table of the terminal, name on the page, and what it says."""
+
+USUAL_DIVERGENCES = ("kl", "reverse-kl", "js", "hellinger", "tv")
+"""Divergences that are shown where none are asked for."""
+
+CHECKS = {
+    "convergence": "Convergence of the fits",
+    "accuracy": "Accuracy of the classes",
+    "normalisation_q": "Mass of p",
+    "normalisation_p": "Mass of q",
+    "effective_sample_size": "Effective sample size",
+    "support": "Support",
+    "flexibility": "Flexibility of the critic",
+    "anchors": "Agreement of the anchors",
+    "rising": "Held-out likelihood",
+    "bridge": "Bridge between the samples",
+    "pareto": "Tail of the weights",
+    "tails": "Tail of the log-ratio",
+    "precision": "Precision of the KL",
+    "calibration": "Calibration of the probabilities",
+    "chasm": "Chasm: rows that no other class visits",
+    "agreement": "Agreement of the families",
+    "difference": "Two-sample test",
+}
+
+
+def divergence(name: str) -> tuple[str, str, str]:
+    """How a divergence is called in the terminal and on the page, and what it says."""
+    return DIVERGENCES.get(name, (name, name, ""))
+
+
+def printable(text: object, most: int | None = None) -> str:
+    r"""Text on one line with nothing invisible in it, cut in the middle above ``most`` characters.
+
+    Nothing is left that a terminal would obey.
+
+    Examples
+    --------
+    >>> print(printable("a\nb\x1b[31m"), printable("x" * 50, most=9))
+    a\nb\x1b[31m xxxx…xxxx
+    """
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+    if most is None or len(shown) <= most:
+        return shown
+    head = (most - 1) // 2
+    return f"{shown[: most - 1 - head]}…{shown[len(shown) - head :]}"
+
+
+def one_line(text: object, most: int = 160, end: str = "...") -> str:
+    """Text with its line breaks taken out, cut at its end above ``most`` characters."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else line[: most - len(end)] + end
+
+
+def count(number: int, noun: str) -> str:
+    """Number with its noun: 1 row, 2 rows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(items: Sequence[str], most: int = 5) -> str:
+    """List for a sentence, the first few items only."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def number(value: float) -> str:
+    """Write a number with four digits, the infinite ones too.
+
+    Examples
+    --------
+    >>> number(3.14159), number(-2.5e-7), number(math.inf), number(12345.6)
+    ('3.142', '−2.5e-07', '∞', '12,346')
+    """
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return signed(f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}")
+
+
+def signed(told: str) -> str:
+    """Number with a proper minus sign, and none before a zero."""
+    if not told.startswith("-"):
+        return told
+    return f"−{told[1:]}" if told.strip("-0.") else told[1:]
+
+
+def rounded(e: Estimate) -> tuple[str, str, str, str]:
+    """Value, standard error and both ends, with the digits that the error justifies."""
+    numbers = zip((e.value, e.std_error, e.low, e.high), e.rounded(), strict=True)
+    value, error, low, high = (
+        signed(text) if math.isfinite(raw) else number(raw) for raw, text in numbers
+    )
+    return value, error, low, high
+
+
+def interval(e: Estimate) -> str:
+    """Name of the interval, such as "95 % interval"."""
+    return f"{100 * e.level:g} % interval"
+
+
+def on_ratio(checks: Mapping[str, Check]) -> dict[str, Check]:
+    """Checks on the ratio itself: importance weights fail long before it does."""
+    return {name: check for name, check in checks.items() if check.concerns == "ratio"}
+
+
+def worst_verdict(checks: Mapping[str, Check]) -> str:
+    """Worst verdict among the checks on the ratio."""
+    found = {check.verdict for check in on_ratio(checks).values()}
+    return next((verdict for verdict in VERDICTS if verdict in found), "ok")
+
+
+def terminal_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str, str]) -> str:
+    """Say in one sentence how far apart the samples are, and whether that can be trusted."""
+    value, _, low, high = kl.rounded()
+    p, q = map(printable, labels)
+    within = f"{interval(kl)} {low} to {high}"
+    if kl.low > 0:
+        told = f"{p} and {q} are {value} nats apart (KL(p‖q), {within})"
+    else:
+        told = f"{p} and {q} cannot be told apart (KL(p‖q) {value} nats, {within})"
+    return f"{told}; {_terminal_trust(on_ratio(checks))}."
+
+
+def _terminal_trust(checks: Mapping[str, Check]) -> str:
+    total = len(checks)
+    for verdict, advice, what in (
+        ("fail", "do not trust this number", "failed"),
+        ("warn", "take it with care", "gave a warning"),
+    ):
+        names = [name for name, check in checks.items() if check.verdict == verdict]
+        if names:
+            some = f"{len(names)} of {count(total, 'check')}"
+            return f"{advice}, since {some} {what} ({listed(names)})"
+    if not checks:
+        return "no check was made"
+    return f"it can be trusted as far as checks can tell ({total} of {total} passed)"
+
+
+def heading(labels: tuple[str, str]) -> str:
+    """Title of the page."""
+    return "Two samples, compared" if labels == ("p", "q") else f"{labels[0]} against {labels[1]}"
+
+
+def page_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str, str]) -> str:
+    """Say on the page how far apart the samples are, and how far that is to be trusted."""
+    value, _, low, high = rounded(kl)
+    told = f"KL(p‖q) is {value} nats ({interval(kl)} {low} to {high})"
+    if not math.isfinite(kl.value):
+        told = "KL(p‖q) is not finite"
+    elif not math.isfinite(kl.std_error):
+        told = f"KL(p‖q) is {value} nats, with an error that is not known"
+    both = "The two samples" if labels == ("p", "q") else f"{labels[0]} and {labels[1]}"
+    apart = "differ" if kl.low > 0 or not math.isfinite(kl.value) else "cannot be told apart"
+    return f"{both} {apart}: {told}{_page_trust(checks)}"
+
+
+def _page_trust(checks: Mapping[str, Check]) -> str:
+    total = len(checks)
+    verdicts = [check.verdict for check in on_ratio(checks).values()]
+    failed = verdicts.count("fail")
+    attention = sum(check.verdict != "ok" for check in checks.values())
+    if not total:
+        return ". No check was made."
+    if failed:
+        return f", but {failed} of {total} checks failed: read why before you rely on it."
+    if not attention:
+        return f", and all {total} checks are passed."
+    if all(verdict == "ok" for verdict in verdicts):
+        return ", and every check on it is passed; only importance weights want attention."
+    return f", and {attention} of {total} checks want{'s' * (attention == 1)} attention."

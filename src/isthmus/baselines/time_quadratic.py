@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..critics.features import Frame
 from ..critics.quadratic import Coefficients, Quadratic
 from ..data.seeds import Seeds
+from ..maps.affine import Frame
 from ..typing import Array
 from .distinct import Distinct
 from .time_score import Path, panels

@@ -5,8 +5,9 @@ A new critic is a file with a subclass of :class:`FeatureCritic`, and its name h
 
 from typing import Any
 
+from ..maps.affine import Frame
 from .bumps import Bumps
-from .features import FeatureCritic, Frame, placed
+from .features import FeatureCritic, placed
 from .mlp import MLP, Network
 from .quadratic import Diagonal, Quadratic
 from .radial import Radial

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..data.blocks import slices
+from ..maps.affine import Frame
 from ..typing import Array, Critic, PlacedCritic
 
 PIECE_BYTES = 2_000_000
 """Bytes of features that are worked on at a time: few enough to stay in the cache."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Where a class lies: ``z = (x - centre) @ whiten`` is about standard normal.
-
-    ``whiten`` is upper triangular, so that the leading coordinates of z depend
-    on the leading coordinates of x only.
-    """
-
-    centre: Array
-    whiten: Array
-
-    def standard(self, X: Array) -> Array:
-        """The rows as z."""
-        return (X - self.centre) @ self.whiten
 
 
 class FeatureCritic(BaseEstimator):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..maps.affine import Frame
 from ..typing import Array, Critic
-from .features import Frame, placed
+from .features import placed
 
 
 class Sum(BaseEstimator):

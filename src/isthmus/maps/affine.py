@@ -59,6 +59,22 @@ class AffineMap:
         return float(np.log(values).sum() + np.log(unit).sum())
 
 
+@dataclass(frozen=True)
+class Frame:
+    """Where a class lies: ``z = (x - centre) @ whiten`` is about standard normal.
+
+    ``whiten`` is upper triangular, so that the leading coordinates of z depend
+    on the leading coordinates of x only.
+    """
+
+    centre: Array
+    whiten: Array
+
+    def standard(self, X: Array) -> Array:
+        """The rows as z."""
+        return (X - self.centre) @ self.whiten
+
+
 def column_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
     """Centre and scale every column, and nothing else; constant columns are left out.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..critics.features import Frame
+from ..maps.affine import Frame
 from ..typing import Array
 
 

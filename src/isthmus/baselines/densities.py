@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -13,12 +12,12 @@ from ..anchors import GaussianAnchor, MixtureAnchor, StudentTAnchor
 from ..anchors.elliptical import Component, OneComponent, mixture_log_density
 from ..anchors.gaussian import shrunk_roots
 from ..data.blocks import slices
+from ..data.distinct import Distinct
 from ..data.moments import moments
 from ..data.sample import Sample
 from ..maps.surroundings import Surroundings
+from ..settings import is_auto
 from ..typing import Array
-from .distinct import Distinct
-from .hold_out import as_sample, collect, hold_out
 
 _COMPONENTS = (1, 2, 3, 4, 6, 8)
 _MIXTURE_ROWS = 20_000
@@ -31,11 +30,8 @@ _NARROWEST, _WIDEST = 0.02, 3.0
 class Normal(OneComponent):
     """A normal distribution by maximum likelihood.
 
-    Parameters
-    ----------
-    unbiased : bool
-        Take the noise of the fit out of the log-density, as
-        :class:`~isthmus.anchors.GaussianAnchor` does.
+    If it is to be unbiased, the noise of the fit is taken out of the log-density, as in
+    :class:`~isthmus.anchors.GaussianAnchor`.
     """
 
     def __init__(self, unbiased: bool = False) -> None:
@@ -62,30 +58,20 @@ class StudentT(OneComponent):
     def fit(self, X: Array, sample_weight: Array | None = None) -> StudentT:
         """Fit location, scale matrix and degrees of freedom to the rows of X."""
         fitted = StudentTAnchor().fit(X, sample_weight)
-        self.df_ = fitted.df_
-        self.component_ = fitted.component_
+        self.df_, self.component_ = fitted.df_, fitted.component_
         if not self.unbiased:
             self.component_ = replace(self.component_, rows=np.inf)
         return self
 
 
 class NormalMixture(BaseEstimator):
-    """A mixture of normals by maximum likelihood.
+    """A mixture of normals by maximum likelihood; see :class:`Normal`.
 
-    Parameters
-    ----------
-    n_components : int or "auto"
-        "auto" takes the number, of 1, 2, 3, 4, 6 and 8, under which held-out rows are
-        likeliest.
-    unbiased : bool
-        As in :class:`Normal`.
-    rng : Generator, optional
-        Holds rows out.
+    A number of components of "auto" is the one, of 1, 2, 3, 4, 6 and 8, under which held-out
+    rows are likeliest.
     """
 
-    def __init__(
-        self, n_components: int | str = "auto", unbiased: bool = False, rng: Any = None
-    ) -> None:
+    def __init__(self, n_components: int | str, unbiased: bool, rng: np.random.Generator) -> None:
         self.n_components = n_components
         self.unbiased = unbiased
         self.rng = rng
@@ -97,29 +83,25 @@ class NormalMixture(BaseEstimator):
         surroundings: Surroundings | None = None,
     ) -> NormalMixture:
         """Fit the mixture to the rows of X."""
-        count = self.n_components
-        if isinstance(count, str):
-            count = self._choose(X, sample_weight, surroundings)
-        self.n_components_ = int(count)
-        self.components_ = self._fitted(
-            self.n_components_, Sample.of(X, sample_weight), surroundings
-        )
+        sample, count = Sample.of(X, sample_weight), self.n_components
+        self.n_components_ = self._choose(sample, surroundings) if is_auto(count) else int(count)
+        self.components_ = self._fitted(self.n_components_, sample, surroundings)
         return self
 
-    def _fitted(self, count: int, part: Sample, surroundings: Surroundings | None) -> list[Any]:
+    def _fitted(
+        self, count: int, sample: Sample, surroundings: Surroundings | None
+    ) -> list[Component]:
         if count == 1:
             # In closed form, from all rows.
-            return Normal(self.unbiased).fit(part.rows, part.weight).components_
-        rows = evenly(part.rows, part.weight)
-        components = MixtureAnchor(count).fit(rows, None, surroundings).components_
-        return components if self.unbiased else [replace(one, rows=np.inf) for one in components]
+            return Normal(self.unbiased).fit(sample.rows, sample.weight).components_
+        found = MixtureAnchor(count).fit(evenly(sample), None, surroundings).components_
+        return found if self.unbiased else [replace(one, rows=np.inf) for one in found]
 
-    def _choose(self, X: Array, weight: Array | None, surroundings: Surroundings | None) -> int:
-        rng = self.rng or np.random.default_rng(0)
-        train, held = map(as_sample, hold_out(collect(X, weight), rng))
+    def _choose(self, sample: Sample, surroundings: Surroundings | None) -> int:
+        train, held = (half.sample for half in Distinct.to_split(sample).hold_out(self.rng))
         best, misses = (-np.inf, 1), 0
         for count in _COMPONENTS:
-            if len(train) < count * (2 * X.shape[1] + 2) and count > 1:
+            if len(train) < count * (2 * train.rows.shape[1] + 2) and count > 1:
                 break
             density = mixture_log_density(self._fitted(count, train, surroundings), held.rows)
             value = float(held.mean(density))
@@ -142,37 +124,35 @@ class NormalMixture(BaseEstimator):
 class Kernels(BaseEstimator):
     """A normal kernel at every row, with the shape of the covariance of all.
 
-    Parameters
-    ----------
-    bandwidth : float or "auto"
-        Width of the kernels relative to the whole. "auto" takes the one under which
-        held-out rows are likeliest, and narrows it for the full number of rows as
-        n^(-1 / (d + 4)).
-    rng : Generator, optional
-        Holds rows out.
+    The bandwidth is relative to the whole. If it is "auto", it is the one under which held-out
+    rows are likeliest, narrowed for the full number of rows as n^(-1 / (d + 4)).
     """
 
-    def __init__(self, bandwidth: float | str = "auto", rng: Any = None) -> None:
+    bias_ = 0.0
+
+    def __init__(self, bandwidth: float | str, rng: np.random.Generator) -> None:
         self.bandwidth = bandwidth
         self.rng = rng
 
     def fit(self, X: Array, sample_weight: Array | None = None) -> Kernels:
         """Keep the rows, and find the width of the kernels."""
-        found = collect(X, sample_weight)
-        mean, covariance = moments(Sample.of(X, sample_weight))
+        sample = Sample.of(X, sample_weight)
+        found = Distinct.to_split(sample)
+        self.mean_, covariance = moments(sample)
         root, self.whitening_, _ = shrunk_roots(covariance, np.inf, len(found.rows))
-        self.mean_ = mean
         self.log_det_ = float(np.log(np.diag(root)).sum())
-        self.centres_ = (found.rows - mean) @ self.whitening_
-        self.log_share_ = np.log(found.share)
-        self.bandwidth_ = (
-            self._choose(found) if isinstance(self.bandwidth, str) else float(self.bandwidth)
-        )
+        found = found.map(self._white)
+        self.centres_, self.log_share_ = found.rows, np.log(found.share)
+        width = self.bandwidth
+        self.bandwidth_ = self._choose(found) if is_auto(width) else float(width)
         return self
+
+    def _white(self, X: Array) -> Array:
+        return np.asarray((X - self.mean_) @ self.whitening_)
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,), some rows at a time."""
-        Z = (X - self.mean_) @ self.whitening_
+        Z = self._white(X)
         out = np.empty(len(Z))
         for rows in slices(len(Z), max(1, _KERNEL_BYTES // (8 * len(self.centres_)))):
             square = _squares(Z[rows], self.centres_)
@@ -180,36 +160,29 @@ class Kernels(BaseEstimator):
         return out - self.log_det_
 
     def _choose(self, found: Distinct) -> float:
-        train, judge = hold_out(found, self.rng or np.random.default_rng(0))
-        known, judges = as_sample(train), as_sample(judge).take(slice(_HELD_ROWS))
-        rows = known.rows
-        d = rows.shape[1]
+        known, held = found.hold_out(self.rng)
+        judges = held.sample.take(slice(_HELD_ROWS))
+        count, d = known.rows.shape
         rate = -1.0 / (d + 4)
-        total = len(self.centres_)
-        if len(rows) < 2:
-            return float(total**rate)
-        square = _squares(
-            (judges.rows - self.mean_) @ self.whitening_, (rows - self.mean_) @ self.whitening_
-        )
-        log_share = np.log(known.share)
+        if count < 2:
+            return float(len(found.rows) ** rate)
+        square, log_share = _squares(judges.rows, known.rows), np.log(known.share)
 
         def loss(log_width: float) -> float:
             density = _density(square, log_share, float(np.exp(log_width)), d)
             return -float(judges.mean(density))
 
-        usual = np.log(len(rows)) * rate
+        usual = np.log(count) * rate
         bounds = (usual + np.log(_NARROWEST), usual + np.log(_WIDEST))
         best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
-        return float(np.exp(best.x) * (total / len(rows)) ** rate)
+        return float(np.exp(best.x) * (len(found.rows) / count) ** rate)
 
 
-def evenly(X: Array, weight: Array | None) -> Array:
+def evenly(sample: Sample) -> Array:
     """Rows in a fixed order, each as often as its weight asks for: EM takes no weights."""
-    found = collect(X, weight)
+    found = Distinct.to_split(sample)
     count = min(found.size, _MIXTURE_ROWS)
-    places = (np.arange(count) + 0.5) / count
-    taken = np.searchsorted(np.cumsum(found.share), places)
-    return np.asarray(found.rows[np.minimum(taken, len(found.rows) - 1)])
+    return found.at((np.arange(count) + 0.5) / count)
 
 
 def _squares(Z: Array, centres: Array) -> Array:

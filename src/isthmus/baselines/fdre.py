@@ -6,33 +6,37 @@ arXiv:2107.02212.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from ..data.sample import TwoSamples
+from ..data.sample import TwoSamples, stacked
 from ..data.seeds import Seeds
 from ..data.validation import check_number, check_option
 from ..estimator import RatioEstimator
 from ..maps.affine import canonical_map
+from ..model.checks import check_verbose
 from ..model.classifier import is_classifier
-from ..neural import ClassBatches, Training, evaluate, mlp
-from ..typing import Array, RandomState
+from ..neural import ClassBatches, evaluate, mlp
+from ..typing import Array
 from .bdre import BDRE
 from .flow import (
     FLOWS,
     calm,
-    features,
+    classifier_losses,
+    flow_losses,
     make_flow,
     quadratic_head,
     require_zuko,
     seeded_make,
-    train_classifier,
-    train_flow,
+    train_on,
 )
+from .parameters import NetworkParameters
 
 
-class FDRE(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class FDRE(NetworkParameters, RatioEstimator):
     r"""Estimate log p/q by classifying the features that a flow makes of p and q.
 
     A normalising flow f is fitted by maximum likelihood to the mixture of p and q. It
@@ -64,16 +68,12 @@ class FDRE(RatioEstimator):
         Share of the classifier in the joint objective, between 0 and 1.
     transforms : int, default 3
         Number of transformations in the flow.
-    width, depth : int, default 64 and 2
-        Units and number of hidden layers of the flow's networks.
     l2 : float or "auto", default "auto"
         Ridge penalty of the classifier; see :class:`~isthmus.baselines.BDRE`. Not for
         "mlp", which is held back by ``weight_decay`` and early stopping.
-    steps, batch_size, lr, weight_decay, patience
-        Training of the flow, and of the network; see :class:`isthmus.neural.Training`.
-        A batch has that many rows of each of p and q.
-    validation : float, default 0.15
-        Share of rows to hold out for early stopping; 0 for none.
+    width, depth, steps, batch_size, lr, weight_decay, validation, patience
+        Of the flow's networks and of the classifier's: as in :class:`NNBD`, but for 64 units,
+        batches of 128, at least one hidden layer, and a look every hundred steps.
     random_state : int, Generator, RandomState or None, default None
         Seeds networks, batches and rows held out.
     verbose : int, default 0
@@ -86,6 +86,8 @@ class FDRE(RatioEstimator):
     map_ : AffineMap
         Shared coordinates, in which the pooled sample is white. Tails beyond six
         standard deviations are then drawn in logarithmically, by a bijection too.
+    standard_ : Standard
+        The map of the columns before the flow.
     classifier_ : BDRE or torch.nn.Module
         The classifier of z.
     training_ : list of Trained
@@ -104,42 +106,15 @@ class FDRE(RatioEstimator):
 
     crosses_chasm = True
 
-    def __init__(
-        self,
-        flow: Any = "maf",
-        *,
-        critic: Any = "quadratic",
-        training: str = "separate",
-        alpha: float = 0.9,
-        transforms: int = 3,
-        width: int = 64,
-        depth: int = 2,
-        l2: float | str = "auto",
-        steps: int = 2000,
-        batch_size: int = 128,
-        lr: float = 1e-3,
-        weight_decay: float = 1e-5,
-        validation: float = 0.15,
-        patience: int = 10,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.flow = flow
-        self.critic = critic
-        self.training = training
-        self.alpha = alpha
-        self.transforms = transforms
-        self.width = width
-        self.depth = depth
-        self.l2 = l2
-        self.steps = steps
-        self.batch_size = batch_size
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.patience = patience
-        self.random_state = random_state
-        self.verbose = verbose
+    flow: Any = "maf"
+    _: KW_ONLY
+    critic: Any = "quadratic"
+    training: str = "separate"
+    alpha: float = 0.9
+    transforms: int = 3
+    width: int = 64
+    l2: float | str = "auto"
+    batch_size: int = 128
 
     def check_parameters(self) -> None:
         if not callable(self.flow):
@@ -150,18 +125,10 @@ class FDRE(RatioEstimator):
             if self.training == "joint":
                 check_option(self.critic, "critic", ["quadratic", "mlp"])
             self._classifier().check_parameters()
-        for name in ("transforms", "width", "depth", "batch_size"):
-            check_number(getattr(self, name), name, low=1, integer=True)
-        check_number(self.validation, "validation", low=0, high=1, open_high=True)
-        check_number(int(self.verbose), "verbose", low=0)
-        self._settings.check()
+        check_number(self.transforms, "transforms", low=1, integer=True)
+        check_verbose(self.verbose)
+        self.check_network()
         require_zuko()
-
-    @property
-    def _settings(self) -> Training:
-        return Training(
-            steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
-        )
 
     def _classifier(self) -> BDRE:
         if is_classifier(self.critic):
@@ -169,10 +136,9 @@ class FDRE(RatioEstimator):
         return BDRE(critic=self.critic, l2=self.l2)
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
-        p, q = samples.p.rows, samples.q.rows
         self.map_ = canonical_map(samples)
-        batches = self._batches([calm(self.map_(x)) for x in (p, q)], samples, seeds("flow rows"))
-        self._standard, d = batches.standard, batches.n_columns
+        batches = self._batches(samples.map(lambda x: calm(self.map_(x))), seeds("flow rows"))
+        self.standard_, d = batches.standard, batches.n_columns
 
         def network() -> Any:
             return mlp(d, 1, width=self.width, depth=self.depth)
@@ -181,50 +147,39 @@ class FDRE(RatioEstimator):
             lambda: make_flow(self.flow, d, self.transforms, self.width, self.depth),
             seeds("flow"),
         )
-        head = None
+        neural, head = self.critic == "mlp", None
         if self.training == "joint":
-            make = network if self.critic == "mlp" else lambda: quadratic_head(d)
+            make = network if neural else lambda: quadratic_head(d)
             head = seeded_make(make, seeds("network"))
+        module, losses, judged = flow_losses(self.flow_, head, self.alpha)
+        how, rng = self.training_settings(), seeds("training")
         self.training_ = [
-            train_flow(
-                self.flow_,
-                head,
-                batches,
-                self.alpha,
-                self._settings,
-                seeds("training"),
-                self._progress("flow"),
-            )
+            train_on(module, losses, judged, batches, how, rng, self._progress("flow"))
         ]
         self.flow_.double()
         self._scale: Any = None
-        if self.critic == "mlp" and head is not None:
+        if neural and head is not None:
             self.classifier_ = head.double()
             return
-        made = [self._features(x) for x in (p, q)]
-        if self.critic == "mlp":
-            batches = self._batches(made, samples, seeds("classifier rows"))
+        made = samples.map(self.features)
+        if neural:
+            batches = self._batches(made, seeds("classifier rows"))
             self._scale = batches.standard
-            self.classifier_ = seeded_make(network, seeds("network"))
-            rng, progress = seeds("classifier"), self._progress("classifier")
-            self.training_.append(
-                train_classifier(self.classifier_, batches, self._settings, rng, progress)
-            )
-            self.classifier_.double()
+            net = seeded_make(network, seeds("network"))
+            losses, rng = classifier_losses(net), seeds("classifier")
+            progress = self._progress("classifier")
+            self.training_.append(train_on(net, losses, losses, batches, how, rng, progress))
+            self.classifier_ = net.double()
             return
-        weight = np.concatenate([samples.p.weight, samples.q.weight])
-        label = np.repeat([1, 0], [len(p), len(q)])
         self.classifier_ = self._classifier().set_params(random_state=seeds("classifier"))
-        self.classifier_.fit(np.vstack(made), label, sample_weight=weight)
+        self.classifier_.fit(*stacked(made))
 
-    def _batches(
-        self, rows: list[Array], samples: TwoSamples, rng: np.random.Generator
-    ) -> ClassBatches:
+    def _batches(self, samples: TwoSamples, rng: np.random.Generator) -> ClassBatches:
         return ClassBatches(
             # Batches follow the bits of the rows: the last ones, which rounding decides, are
             # left out, so that units and the way that weights are given make no difference.
-            [x.astype(np.float32).astype(np.float64) for x in rows],
-            [samples.p.weight, samples.q.weight],
+            [sample.rows.astype(np.float32).astype(np.float64) for sample in samples],
+            [sample.weight for sample in samples],
             batch_size=self.batch_size,
             validation=self.validation,
             rng=rng,
@@ -235,11 +190,12 @@ class FDRE(RatioEstimator):
             return None
         return lambda done, total, line: print(f"FDRE {what} step {done} of {total}: {line}")
 
-    def _features(self, rows: Array) -> Array:
-        return features(self.flow_, self._standard(calm(self.map_(rows))))
+    def features(self, rows: Array) -> Array:
+        """What the flow makes of rows that are checked, in double precision, shape (n, d)."""
+        return evaluate(lambda x: self.flow_().transform(x), self.standard_(calm(self.map_(rows))))
 
     def evaluate(self, rows: Array) -> Array:
-        Z = self._features(rows)
+        Z = self.features(rows)
         if isinstance(self.classifier_, BDRE):
             return self.classifier_.log_ratio(Z)
         return evaluate(self.classifier_, Z if self._scale is None else self._scale(Z))[:, 0]

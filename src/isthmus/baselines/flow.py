@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..neural import ClassBatches, Trained, Training, evaluate, require_torch, seeded, train
+from ..neural import ClassBatches, Trained, Training, require_torch, seeded, train
 from ..typing import Array
 
 FLOWS = {"maf": "MAF", "nsf": "NSF", "realnvp": "RealNVP"}
@@ -16,6 +16,8 @@ FLOWS = {"maf": "MAF", "nsf": "NSF", "realnvp": "RealNVP"}
 _CALM = 6.0
 
 Progress = Callable[[int, int, str], None] | None
+Losses = Callable[[int, Any], Any]
+"""From a class, 0 for p and 1 for q, and its rows to a loss of each."""
 
 
 def calm(Y: Array) -> Array:
@@ -79,33 +81,12 @@ def quadratic_head(columns: int) -> Any:
     return Head()
 
 
-def train_flow(
-    flow: Any,
-    head: Any,
-    batches: ClassBatches,
-    alpha: float,
-    settings: Training,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Trained:
-    """Fit a flow to the mixture of p and q, with a classifier on top of it if one is given.
+def flow_losses(flow: Any, head: Any, alpha: float) -> tuple[Any, Losses, Losses]:
+    """What to train, its loss and the one to judge by.
 
-    Parameters
-    ----------
-    flow : flow of zuko
-    head : torch.nn.Module or None
-        Classifier of z, trained with the flow.
-    batches : ClassBatches
-        Rows of p, then of q.
-    alpha : float
-        Share of the classifier's cross-entropy in the objective.
-    settings : Training
-    rng : numpy Generator
-    progress : callable, optional
+    A flow is fitted to the mixture of p and q. If there is a head, a classifier of z, it is
+    trained with the flow, and its cross-entropy has a share ``alpha`` in the objective.
     """
-    torch = require_torch("FDRE")
-    softplus = torch.nn.functional.softplus
-    module = flow if head is None else torch.nn.ModuleList([flow, head])
 
     def losses(c: int, rows: Any, alpha: float = alpha) -> Any:
         model = flow()
@@ -113,43 +94,41 @@ def train_flow(
         likelihood = model.base.log_prob(z) + log_det
         if head is None:
             return -likelihood
-        sign = -1.0 if c == 0 else 1.0
-        return alpha * softplus(sign * head(z)[:, 0]) - (1.0 - alpha) * likelihood
+        return alpha * _cross_entropy(c, head(z)) - (1.0 - alpha) * likelihood
 
-    def loss(generator: Any) -> Any:
-        return 0.5 * sum(losses(c, rows).mean() for c, rows in enumerate(batches.draw(generator)))
-
-    held_out = None
-    if batches.held is not None:
-        # The classifier alone is judged: the flow improves for long after it is too sure.
-        judged = losses if head is None else partial(losses, alpha=1.0)
-        held_out = lambda: 0.5 * batches.held_out_mean(judged)  # noqa: E731
-    return train(module, loss, rng=rng, held_out=held_out, settings=settings, progress=progress)
+    if head is None:
+        return flow, losses, losses
+    # The classifier alone is judged: the flow improves for long after it is too sure.
+    module = require_torch("FDRE").nn.ModuleList([flow, head])
+    return module, losses, partial(losses, alpha=1.0)
 
 
-def train_classifier(
-    net: Any,
+def classifier_losses(net: Any) -> Losses:
+    """Binary cross-entropy of a network that is to tell p from q."""
+    return lambda c, rows: _cross_entropy(c, net(rows))
+
+
+def _cross_entropy(c: int, h: Any) -> Any:
+    softplus = require_torch("FDRE").nn.functional.softplus
+    return softplus((-1.0 if c == 0 else 1.0) * h[:, 0])
+
+
+def train_on(
+    module: Any,
+    losses: Losses,
+    judged: Losses,
     batches: ClassBatches,
     settings: Training,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Trained:
-    """Train a network to tell p from q by binary cross-entropy."""
-    softplus = require_torch("FDRE").nn.functional.softplus
-
-    def losses(c: int, rows: Any) -> Any:
-        return softplus((-1.0 if c == 0 else 1.0) * net(rows)[:, 0])
+    """Lower the mean of a loss of rows of p and q; another one, at rows held out, judges."""
 
     def loss(generator: Any) -> Any:
         return 0.5 * sum(losses(c, rows).mean() for c, rows in enumerate(batches.draw(generator)))
 
-    held_out = None if batches.held is None else lambda: 0.5 * batches.held_out_mean(losses)
-    return train(net, loss, rng=rng, held_out=held_out, settings=settings, progress=progress)
-
-
-def features(flow: Any, rows: Array) -> Array:
-    """The flow's features z of rows, in double precision, shape (n, d)."""
-    return evaluate(lambda x: flow().transform(x), rows)
+    held_out = None if batches.held is None else lambda: 0.5 * batches.held_out_mean(judged)
+    return train(module, loss, rng=rng, held_out=held_out, settings=settings, progress=progress)
 
 
 def seeded_make(make: Callable[[], Any], rng: np.random.Generator) -> Any:

@@ -11,16 +11,17 @@ of Computational and Graphical Statistics, 2020.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from ..typing import Array
+from ..typing import Array, IntArray
+from . import kernel
 
 # A step leaves every row at least this part of its likelihood: from much less Newton's
 # method only doubles it each time.
-_KEPT = 0.1
+_LEAST_PART = 0.1
 # A start that gives a row less than this is mixed with equal weights, for the same reason.
 _UNLIKELY = 1e-8
 # Added to the curvature relative to its largest entry, and to the linear part likewise,
@@ -28,34 +29,72 @@ _UNLIKELY = 1e-8
 _PROXIMAL = 1e-10
 
 
-class Columns(Protocol):
-    """An n x b matrix of non-negative numbers that need not be in memory."""
+class Likelihoods:
+    """The matrix A = K(x_i, c_l) / b_l, every row times a factor that lifts it from underflow.
 
-    n_columns: int
+    It is made of squared distances of rows and centres, or of a function that gives them for a
+    slice of rows, and of the mean b_l of every kernel over q. ``exponent`` has the logarithms of
+    the factors, which change the log-likelihood by a constant.
+    """
 
-    def dot(self, w: Array, columns: np.ndarray) -> Array:
+    def __init__(
+        self, square: Array | Callable[[slice], Array], n: int, width: float, mean: Array
+    ) -> None:
+        self.square = square if callable(square) else square.__getitem__
+        self.width, self.mean, self.n_columns = width, mean, len(mean)
+        self.exponent = np.empty(n)
+        self.kept: Array | None = None
+        kept = np.empty((n, len(mean))) if n * len(mean) <= kernel.MOST_VALUES else None
+        for part in self._parts():
+            block = self._block(part)
+            if kept is not None:
+                kept[part] = block
+        self.kept = kept
+
+    def _parts(self) -> Iterator[slice]:
+        return kernel.pieces(len(self.exponent), self.n_columns)
+
+    def _block(self, part: slice) -> Array:
+        if self.kept is not None:
+            return self.kept[part]
+        square = self.square(part)
+        least = square.min(axis=1)
+        self.exponent[part] = least / (2.0 * self.width**2)
+        out = kernel.gaussian(square - least[:, None], self.width)
+        out /= self.mean
+        return out
+
+    def dot(self, w: Array, columns: IntArray) -> Array:
         """``A[:, columns] @ w``, shape (n,)."""
+        full = np.zeros(self.n_columns)
+        full[columns] = w
+        return np.concatenate([self._block(part) @ full for part in self._parts()])
 
     def transposed(self, v: Array) -> Array:
         """``A.T @ v``, shape (b,)."""
+        out = np.zeros(self.n_columns)
+        for part in self._parts():
+            out += v[part] @ self._block(part)
+        return out
 
-    def gram(self, v: Array, columns: np.ndarray) -> Array:
+    def gram(self, v: Array, columns: IntArray) -> Array:
         """``A[:, columns].T @ diag(v) @ A[:, columns]``."""
+        out = np.zeros((len(columns), len(columns)))
+        root = np.sqrt(v)
+        for part in self._parts():
+            block = self._block(part)
+            if len(columns) < self.n_columns:
+                block = block[:, columns]
+            block = block * root[part, None]
+            out += block.T @ block
+        return out
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Weights of a mixture.
+    """Weights of a mixture, their likelihood ``A @ weights``, and the number of steps.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (b,)
-    likelihood : ndarray of shape (n,)
-        ``A @ weights``.
-    gap : float
-        The mean log-likelihood is at most this far below its maximum.
-    steps : int
-        Number of steps taken.
+    The mean log-likelihood is at most ``gap`` below its maximum.
     """
 
     weights: Array
@@ -64,7 +103,7 @@ class Mixture:
     steps: int
 
 
-def mixture(A: Columns, share: Array, start: Array, tol: float, max_iter: int) -> Mixture:
+def fit_mixture(A: Likelihoods, share: Array, start: Array, tol: float, max_iter: int) -> Mixture:
     """Maximise the likelihood of rows of which each has a positive number in A.
 
     The constraint of the sum is replaced by a term: the maximum of
@@ -104,7 +143,7 @@ def mixture(A: Columns, share: Array, start: Array, tol: float, max_iter: int) -
 def _step(u: Array, Ad: Array, growth: float, share: Array, fall: float) -> float:
     """How far to go along the step: as far as the objective falls with it."""
     shrink = float(np.min(Ad / u))
-    t = 1.0 if shrink >= _KEPT - 1.0 else (_KEPT - 1.0) / shrink
+    t = 1.0 if shrink >= _LEAST_PART - 1.0 else (_LEAST_PART - 1.0) / shrink
     for _ in range(40):
         change = t * growth - float(share @ np.log1p(t * (Ad / u)))
         if change <= -1e-4 * t * fall:
@@ -114,20 +153,9 @@ def _step(u: Array, Ad: Array, growth: float, share: Array, fall: float) -> floa
 
 
 def nonnegative(H: Array, c: Array, start: Array, tol: float) -> Array:
-    """Minimise ½ v'Hv - c'v over v >= 0 by an active set.
+    """Minimise ½ v'Hv - c'v over v >= 0 by an active set, from a start in that region.
 
-    Parameters
-    ----------
-    H : ndarray of shape (k, k)
-        Positive definite.
-    c, start : ndarray of shape (k,)
-        ``start`` must be non-negative.
-    tol : float
-        Largest slope into the region that is left.
-
-    Returns
-    -------
-    ndarray of shape (k,)
+    H is positive definite; ``tol`` is the largest slope into the region that is left.
     """
     v = start.copy()
     free = v > 0

@@ -7,13 +7,15 @@ Landscape of Noise-Contrastive Estimation", ICLR 2022, arXiv:2110.11271.
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..critics.resolve import convex_critic
-from ..data.blocks import MemoryBlocks
+from ..data.distinct import hold_out_of_both
 from ..data.holdout import LEAST_ROWS
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
@@ -21,21 +23,18 @@ from ..data.validation import check_number, check_option
 from ..estimator import RatioEstimator
 from ..maps.shared import check_kinds
 from ..model.checks import check_settings, check_verbose
+from ..model.classes import ClassModel
+from ..model.rows import prepare
 from ..model.solvers import Solution
-from ..selection import Selection
-from ..settings import Settings, is_auto
-from ..typing import Array, RandomState
-from .binary import (
-    Difference,
-    binary_blocks,
-    binary_rows,
-    choose_penalty,
-)
+from ..settings import is_auto
+from ..typing import Array
+from .binary import Difference, difference_blocks, find_penalty
 from .exponential import ExponentialObjective, newton_descent, normalised_descent
-from .hold_out import can_hold_out, collect, split_samples
+from .parameters import ConvexParameters
 
 
-class ExponentialNCE(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class ExponentialNCE(ConvexParameters, RatioEstimator):
     """Estimate log p/q with the exponential loss of eNCE.
 
     The loss
@@ -50,16 +49,11 @@ class ExponentialNCE(RatioEstimator):
 
     Parameters
     ----------
-    critic : str or critic, default "quadratic"
-        The function h: "quadratic", "diagonal", "low-rank" or anything in
-        :mod:`isthmus.critics`.
-    anchor, maps
-        As in :class:`isthmus.MDRE`; without them by default.
+    critic, anchor, maps
+        As in :class:`BDRE`, but none of them "auto".
     l2 : float or "auto", default "auto"
-        Ridge penalty on the coefficients, which are standardised for each class.
-        "auto" takes the one under which the labels of held-out rows are likeliest;
-        with fewer than 200 rows in a sample it is 1. Rows that h can separate
-        leave no minimum at 0, the authors' value.
+        As in :class:`BDRE`. Rows that h can separate leave no minimum at 0, the authors'
+        value.
     solver : {"ngd", "newton"}, default "ngd"
         The authors' normalised gradient descent, or Newton's method: the loss is convex.
         The minimum is the same.
@@ -81,6 +75,8 @@ class ExponentialNCE(RatioEstimator):
         Number of steps.
     converged_ : bool
         Whether the tolerance was reached.
+    model_ : ClassModel
+        The fitted model, without rows.
     solution_ : Solution
         Parameters, status, number of steps and gradient norm.
     l2_ : float
@@ -103,33 +99,15 @@ class ExponentialNCE(RatioEstimator):
     True
     """
 
-    def __init__(
-        self,
-        critic: Any = "quadratic",
-        *,
-        anchor: Any = None,
-        maps: Any = None,
-        l2: float | str = "auto",
-        solver: str = "ngd",
-        step: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 5000,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.critic = critic
-        self.anchor = anchor
-        self.maps = maps
-        self.l2 = l2
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    critic: Any = "quadratic"
+    _: KW_ONLY
+    solver: str = "ngd"
+    step: float = 1.0
+    tol: float = 1e-5
+    max_iter: int = 5000
 
     def check_parameters(self) -> None:
-        check_settings(self._settings())
+        check_settings(self.settings(solver="newton"))
         check_verbose(self.verbose)
         for name in ("critic", "anchor", "maps"):
             if is_auto(getattr(self, name)):
@@ -145,29 +123,26 @@ class ExponentialNCE(RatioEstimator):
         check_option(self.solver, "solver", ["ngd", "newton"])
         check_number(self.step, "step", low=0, open_low=True, open_high=True)
 
-    def _settings(self) -> Settings:
-        return Settings.of(self, auxiliaries=None, solver="newton")
-
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         check_kinds(self.maps, samples.n_columns, "maps")
-        critic, settings = convex_critic(self.critic), self._settings()
-        both = binary_rows(samples, settings, critic, seeds, warn=True)
-        self._offsets = both.offsets
-        self._critic = Difference(both.bind(critic))
-        self.selection_ = Selection(rule="Every setting was given.")
-        penalty: Any = self.l2
-        if is_auto(self.l2):
-            penalty = self._critic.n_parameters // 2 if both.offsets.anchors else 1.0
-            self.selection_ = Selection(rule=f"Fewer than {LEAST_ROWS} rows in a sample.")
-            if can_hold_out(found := [collect(one.rows, one.weight) for one in samples]):
-                train, held = split_samples(found, seeds)
-                chosen = choose_penalty(
-                    train, held, settings, seeds, objective=ExponentialObjective
-                )
-                penalty, self.selection_ = chosen.l2, chosen.selection
-        self.l2_ = float(penalty)
-        self.solution_ = self._solve(binary_blocks(both), np.zeros(self._critic.n_parameters))
-        self._raw = self._critic.expand(self.solution_.theta)
+        critic, settings = convex_critic(self.critic), self.settings(solver="newton")
+        rows = prepare(samples, settings, critic, seeds)
+        bound = rows.bind(critic)
+        penalty = find_penalty(
+            rows,
+            bound,
+            settings,
+            hold_out_of_both(samples, seeds) if is_auto(self.l2) else None,
+            seeds,
+            objective=ExponentialObjective,
+            too_few=f"Fewer than {LEAST_ROWS} rows in a sample.",
+        )
+        self.l2_, self.selection_ = float(penalty.l2), penalty.selection
+        objective = ExponentialObjective(Difference(bound), difference_blocks(rows), self.l2_)
+        self.solution_ = self._solve(objective, np.zeros(bound.n_parameters))
+        self.model_ = ClassModel(
+            rows.offsets.without_rows(), np.log(rows.prior), bound, self.solution_.theta
+        )
         self.n_iter_, self.converged_ = self.solution_.iterations, self.solution_.converged
         if not self.converged_:
             warnings.warn(
@@ -178,21 +153,22 @@ class ExponentialNCE(RatioEstimator):
                 stacklevel=4,
             )
 
-    def _solve(self, blocks: MemoryBlocks, start: Array) -> Solution:
+    def _solve(self, objective: ExponentialObjective, start: Array) -> Solution:
         if np.isinf(self.l2_):
             return Solution(start, "converged", 0, 0.0, np.nan)
-        objective = ExponentialObjective(self._critic, blocks, self.l2_)
-        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        if self.solver == "newton":
-            shown = (lambda i, norm: _report(i, norm)) if self.verbose else None
-            return newton_descent(objective, start, callback=shown, **how)
-        show = (lambda i, theta, norm: _report(i, norm)) if self.verbose else None
-        return normalised_descent(objective, start, step=self.step, callback=show, **how)
+        solve = newton_descent
+        if self.solver == "ngd":
+            solve = partial(normalised_descent, step=self.step)
+        return solve(
+            objective,
+            start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callback=_report if self.verbose else None,
+        )
 
     def evaluate(self, rows: Array) -> Array:
-        Z = self._offsets.where(rows)
-        h = self._offsets(rows, Z) - self._offsets.bias
-        return np.asarray(h[:, 0] - h[:, 1] + self._critic.values(self._raw, Z)[:, 0])
+        return self.model_.log_ratio(rows)
 
 
 def _report(iteration: int, norm: float) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..auxiliaries.chain import separability
+from ..data.distinct import Distinct
 from ..maps.affine import AffineMap
 from ..settings import is_auto
 from ..typing import Array
-from .distinct import Distinct
-from .hold_out import hold_out
 from .waymarks import pair
 
 FEWEST_ROWS = 20
@@ -71,21 +70,11 @@ def place_linear(
 ) -> list[float]:
     """Positions of as few waymarks as keep neighbours from being told apart.
 
-    From p on, each waymark lies as far from the one before as it may.
-
-    Parameters
-    ----------
-    ends : pair of Distinct
-        Rows of p and of q.
-    form : {"sqrt", "convex"}
-    limit : float
-        Largest share of held-out rows of two neighbours that may be told apart by
-        the quadratic rule of two fitted normals.
-    where : AffineMap
-        Coordinates to measure in; rows are mixed about their origin.
-    rng : Generator
+    From p on, each waymark lies as far from the one before as it may: no more than ``limit``
+    of held-out rows of two neighbours can be told apart by the quadratic rule of two fitted
+    normals. Rows are mixed about the origin of the coordinates ``where``.
     """
-    x_p, x_q = _interleaved(ends, where, rng)
+    x_p, x_q = map(where, _interleaved(ends, rng))
 
     def at(alpha: float) -> Array:
         keep = 1.0 - alpha if form == "convex" else np.sqrt(1.0 - alpha**2)
@@ -118,11 +107,8 @@ def place_linear(
 def place_blocks(
     ends: Sequence[Distinct], limit: float, where: AffineMap, rng: np.random.Generator
 ) -> int:
-    """Number of waymarks of dimension-wise mixing: one less than blocks, which are doubled.
-
-    Parameters and rule are those of :func:`place_linear`.
-    """
-    x_p, x_q = _interleaved(ends, None, rng)
+    """Number of waymarks of dimension-wise mixing: one less than blocks, which are doubled."""
+    x_p, x_q = _interleaved(ends, rng)
     d = x_p.shape[1]
     blocks = 1
     while blocks < d:
@@ -134,15 +120,11 @@ def place_blocks(
     return blocks - 1
 
 
-def _interleaved(
-    ends: Sequence[Distinct], where: Callable[[Array], Array] | None, rng: np.random.Generator
-) -> tuple[Array, Array]:
+def _interleaved(ends: Sequence[Distinct], rng: np.random.Generator) -> Array:
     """Pairs whose even rows and odd rows have nothing in common: one to fit to, one to judge."""
-    split = [hold_out(end, rng, held=0.5) for end in ends]
+    split = [end.hold_out(rng, held=0.5) for end in ends]
     size = min(_ROWS // 2, max(len(one[0].rows) for one in split))
     out = np.empty((2, 2 * size, ends[0].rows.shape[1]))
     for begin in (0, 1):
         out[:, begin::2] = pair([one[begin] for one in split], size, rng)
-    if where is None:
-        return out[0], out[1]
-    return where(out[0]), where(out[1])
+    return out

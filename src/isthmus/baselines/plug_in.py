@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .densities import Kernels, Normal, NormalMixture, StudentT, evenly
 _NAMES = ("gaussian", "student-t", "mixture", "kde")
 
 
+@dataclass(eq=False, repr=False)
 class PlugIn(RatioEstimator):
     """Estimate log p/q as the difference of two fitted log-densities.
 
@@ -71,20 +73,12 @@ class PlugIn(RatioEstimator):
 
     crosses_chasm = True
 
-    def __init__(
-        self,
-        density: Any = "gaussian",
-        *,
-        unbiased: bool = False,
-        n_components: int | str = "auto",
-        bandwidth: float | str = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        self.density = density
-        self.unbiased = unbiased
-        self.n_components = n_components
-        self.bandwidth = bandwidth
-        self.random_state = random_state
+    density: Any = "gaussian"
+    _: KW_ONLY
+    unbiased: bool = False
+    n_components: int | str = "auto"
+    bandwidth: float | str = "auto"
+    random_state: RandomState = None
 
     def check_parameters(self) -> None:
         check_flag(self.unbiased, "unbiased")
@@ -110,30 +104,34 @@ class PlugIn(RatioEstimator):
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         self.map_ = fit_coordinates(samples)
-        rows, weights = (samples.p.rows, samples.q.rows), (samples.p.weight, samples.q.weight)
-        Z = [self.map_(x) for x in rows]
-        self._named = [isinstance(one, str) for one in anchor_pair(self.density)]
-        if len(set(self._named)) > 1 and Z[0].shape[1] < rows[0].shape[1]:
+        inside, pair = samples.map(self.map_), anchor_pair(self.density)
+        self._named = [isinstance(one, str) for one in pair]
+        if len(set(self._named)) > 1 and inside.n_columns < samples.n_columns:
             raise ValueError(
                 "density must be given by name, or as an object, for both p and q where columns "
                 "are constant or linearly dependent; received one of each."
             )
-        fitted = []
-        for c, spec in enumerate(anchor_pair(self.density)):
-            if self._named[c]:
-                if len(Z[c]) <= Z[c].shape[1] and spec != "kde":
-                    warnings.warn(
-                        f"{'pq'[c]} has {len(Z[c])} rows for {Z[c].shape[1]} columns, too few for "
-                        "the likelihood to have a maximum: the covariance is regularised.",
-                        stacklevel=4,
-                    )
-                # One generator for both: equal samples get equal densities.
-                density = self._make(spec, seeds("density"))
-                near = self.map_.surroundings(evenly(Z[1 - c], weights[1 - c]))
-                fitted.append(fit_anchor(density, Sample(Z[c], weights[c]), near))
-            else:
-                fitted.append(_fit_given(spec, rows[c], weights[c]))
-        self.densities_ = tuple(fitted)
+        self.densities_ = tuple(
+            self._fitted(spec, name, own, other, seeds)
+            if isinstance(spec, str)
+            else _fit_given(spec, given)
+            for spec, name, given, own, other in zip(
+                pair, "pq", samples, inside, (inside.q, inside.p), strict=True
+            )
+        )
+
+    def _fitted(self, spec: str, name: str, own: Sample, other: Sample, seeds: Seeds) -> Any:
+        """A density by its name, fitted to mapped rows; with the other sample's around it."""
+        rows, columns = own.rows.shape
+        if rows <= columns and spec != "kde":
+            warnings.warn(
+                f"{name} has {rows} rows for {columns} columns, too few for the likelihood to have "
+                "a maximum: the covariance is regularised.",
+                stacklevel=6,
+            )
+        # One generator for both: equal samples get equal densities.
+        density = self._make(spec, seeds("density"))
+        return fit_anchor(density, own, self.map_.surroundings(evenly(other)))
 
     def _make(self, spec: str, rng: np.random.Generator) -> Any:
         if spec == "kde":
@@ -144,25 +142,27 @@ class PlugIn(RatioEstimator):
 
     def evaluate(self, rows: Array) -> Array:
         Z = self.map_(rows)
-        out = []
-        for named, density in zip(self._named, self.densities_, strict=True):
-            value = np.asarray(density.score_samples(Z if named else rows), dtype=np.float64)
-            if named:
-                value = value - getattr(density, "bias_", 0.0)
-            if named and not all(self._named):
-                value = value + self.map_.log_volume(rows)
-            out.append(value)
-        return np.asarray(out[0] - out[1])
+        p, q = (
+            self._log_density(density, named, rows, Z)
+            for density, named in zip(self.densities_, self._named, strict=True)
+        )
+        return p - q
+
+    def _log_density(self, density: Any, named: bool, rows: Array, Z: Array) -> Array:
+        if not named:
+            return np.asarray(density.score_samples(rows), dtype=np.float64)
+        value = density.score_samples(Z) - density.bias_
+        return np.asarray(value if all(self._named) else value + self.map_.log_volume(rows))
 
 
-def _fit_given(spec: Any, rows: Array, weight: Array | None) -> Any:
+def _fit_given(spec: Any, sample: Sample) -> Any:
     """Fit a copy of the caller's density to rows as they are."""
     density = clone(spec, safe=False)
-    if weight is None or np.ptp(weight) == 0:
-        return density.fit(rows)
+    if np.ptp(sample.weight) == 0:
+        return density.fit(sample.rows)
     if "sample_weight" not in inspect.signature(density.fit).parameters:
         raise ValueError(
             f"density must take sample_weight where rows have weights; received a "
             f"{type(spec).__name__}, whose fit does not."
         )
-    return density.fit(rows, sample_weight=weight)
+    return density.fit(sample.rows, sample_weight=sample.weight)

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..critics.quadratic import Coefficients, Frame, Quadratic
+from ..data.distinct import Distinct
 from ..data.seeds import Seeds
+from ..settings import is_auto
 from ..typing import Array
-from .distinct import Distinct
-from .time_score import Path, panels
+from .time_score import Path, panels, split_off
 
 # Penalties that are tried, in units of the number of rows.
 _RATIOS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
@@ -36,7 +37,7 @@ _ROWS_FOR_TIMES = 1000
 _TIMES_TOL = 1e-3
 
 
-class _Rows(NamedTuple):
+class MovingRows(NamedTuple):
     """Rows of x_t in its frame, how they move, and the normal time score there."""
 
     Z: Array
@@ -46,16 +47,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class QuadraticScore:
-    """The quadratic part of a time score: coefficients at the nodes of a rule in t.
-
-    Attributes
-    ----------
-    path : Path
-    critic : Quadratic
-    times, weights : ndarray of shape (k,)
-    coefficients : list of Coefficients
-        One for each time, in the frame of x_t.
-    """
+    """The quadratic part of a time score: coefficients, in the frame of x_t, at the nodes in t."""
 
     path: Path
     critic: Quadratic
@@ -83,40 +75,25 @@ def fit_quadratic(
     seeds: Seeds,
     report: Callable[[str], None],
 ) -> tuple[QuadraticScore | None, float]:
-    """Fit the difference from the normal path's time score.
+    """Fit the difference from the normal path's time score; with it, the penalty.
 
-    Parameters
-    ----------
-    path : Path
-    p, q : Distinct
-        Samples in the path's coordinates.
-    l2 : float or "auto"
-    validation : float
-        Share of rows that judge the penalties.
-    tol : float
-        Relative residual at which a system counts as solved.
-    seeds : Seeds
-    report : callable
-        Takes lines on the progress.
-
-    Returns
-    -------
-    score, l2
-        None and infinity where the normal path is not improved on.
+    The penalty is judged by a share ``validation`` of the rows; None and infinity are returned
+    where the normal path is not improved on. ``tol`` is the relative residual at which a system
+    counts as solved; ``report`` takes lines on the progress.
     """
     some = [x.rows[:: max(1, len(x.rows) // _ROWS_FOR_TIMES)] for x in (p, q)]
     times, weights = panels(path, np.vstack(some), max(tol, _TIMES_TOL))
     d = len(path.mean_p)
     critic = Quadratic().bind([Frame(np.zeros(d), np.eye(d))])
-    if l2 == "auto":
+    if is_auto(l2):
         l2 = _choose(path, critic, p, q, times, weights, validation, seeds, report)
     if np.isinf(float(l2)):
         return None, np.inf
     count = _count(p, q)
     found = []
     for j, t in enumerate(times):
-        rows = _draw(path, float(t), p, q, count, seeds(f"pairs {j}"))
-        basis = _Krylov(critic, rows)
+        rows = draw_rows(path, float(t), p, q, count, seeds(f"pairs {j}"))
+        basis = Krylov(critic, rows)
         ratio = float(l2) / max(p.size, q.size)
         while basis.extend() and basis.residual(ratio) > tol:
             pass
@@ -138,7 +115,7 @@ def _choose(
 ) -> float:
     """Choose the penalty by the objective on rows that are held out."""
     (fit_p, held_p), (fit_q, held_q) = (
-        x.split(validation, seeds(f"held out {name}")) for name, x in (("p", p), ("q", q))
+        split_off(x, validation, seeds(f"held out {name}")) for name, x in (("p", p), ("q", q))
     )
     if held_p is None or held_q is None:
         # As many rows as a prior has coefficients: nothing can be judged.
@@ -150,9 +127,9 @@ def _choose(
     judges_q = held_q.stratified(held, seeds("judges q"))
     shares = weights / path.scale(times)
     for j, t in enumerate(times):
-        rows = _draw(path, float(t), fit_p, fit_q, count, seeds(f"fitting pairs {j}"))
+        rows = draw_rows(path, float(t), fit_p, fit_q, count, seeds(f"fitting pairs {j}"))
         judge = _frame(path, float(t), judges_p, judges_q)
-        basis = _Krylov(critic, rows, judge)
+        basis = Krylov(critic, rows, judge)
         best, since = np.inf, 0
         while since < _PATIENCE and basis.extend():
             found = basis.judged(_RATIOS)
@@ -166,12 +143,14 @@ def _choose(
     return _RATIOS[best] * sizes if mean[best] < -_MARGIN * error else np.inf
 
 
-class _Krylov:
+class Krylov:
     """Lanczos' basis for the system of one time, extended a vector at a time."""
 
-    def __init__(self, critic: Quadratic, rows: _Rows, judge: _Rows | None = None) -> None:
+    def __init__(
+        self, critic: Quadratic, rows: MovingRows, judge: MovingRows | None = None
+    ) -> None:
         self.critic, self.rows, self.judge = critic, rows, judge
-        start = _right_side(critic, rows)
+        start = right_side(critic, rows)
         self.norm = float(np.linalg.norm(start))
         self.vectors: list[Array] = []
         self.next = start / self.norm if self.norm > 0 else None
@@ -245,21 +224,21 @@ def _count(p: Distinct, q: Distinct) -> int:
     return int(min(max(p.size, q.size), most))
 
 
-def _draw(
+def draw_rows(
     path: Path, t: float, p: Distinct, q: Distinct, count: int, rng: np.random.Generator
-) -> _Rows:
+) -> MovingRows:
     return _frame(path, t, p.stratified(count, rng), q.stratified(count, rng))
 
 
-def _frame(path: Path, t: float, x_p: Array, x_q: Array) -> _Rows:
+def _frame(path: Path, t: float, x_p: Array, x_q: Array) -> MovingRows:
     a, b, da, db = (float(w) for w in path.weights(t))
     X = b * x_q + a * x_p
     mean, variance, *_ = path.moments(t)
     scale = np.sqrt(variance)
-    return _Rows((X - mean) / scale, (db * x_q + da * x_p) / scale, path.score(X, t))
+    return MovingRows((X - mean) / scale, (db * x_q + da * x_p) / scale, path.score(X, t))
 
 
-def _right_side(critic: Quadratic, rows: _Rows) -> Array:
+def right_side(critic: Quadratic, rows: MovingRows) -> Array:
     """E[grad f' dz/dt] - E[f s], where s is the normal time score."""
     Z, U, normal = rows
     ones = np.ones((len(Z), 1))
@@ -270,7 +249,7 @@ def _right_side(critic: Quadratic, rows: _Rows) -> Array:
     return np.asarray((ahead - behind) / (2.0 * step) - _moments(critic, normal[:, None], Z))
 
 
-def _slope(critic: Quadratic, raw: Any, rows: _Rows) -> Array:
+def _slope(critic: Quadratic, raw: Any, rows: MovingRows) -> Array:
     """Derivative of a quadratic function along the rows' motion."""
     step = 1.0 / max(float(np.abs(rows.U).max()), 1e-300)
     ahead = critic.values(raw, rows.Z + step * rows.U)

@@ -18,18 +18,17 @@ from ..estimator import RatioEstimator
 from ..maps.affine import canonical_map
 from ..model.checks import check_verbose
 from ..model.classifier import is_classifier
-from ..neural import ClassBatches, evaluate, mlp
+from ..neural import ClassBatches, evaluate, seeded
 from ..typing import Array
 from .bdre import BDRE
 from .flow import (
     FLOWS,
     calm,
-    classifier_losses,
+    cross_entropy,
     flow_losses,
     make_flow,
     quadratic_head,
     require_zuko,
-    seeded_make,
     train_on,
 )
 from .parameters import NetworkParameters
@@ -60,7 +59,7 @@ class FDRE(NetworkParameters, RatioEstimator):
         or a function that takes the number of columns and returns a flow of zuko.
     critic : str, critic or classifier, default "quadratic"
         The classifier of z: "mlp" for a network, or what
-        :class:`~isthmus.baselines.BDRE` takes as its critic or its classifier. In joint
+        :class:`BDRE` takes as its critic or its classifier. In joint
         training, "mlp", or "quadratic", which is then solved anew for the final flow.
     training : {"separate", "joint"}, default "separate"
         Fit the flow and then the classifier, or both at once.
@@ -69,15 +68,11 @@ class FDRE(NetworkParameters, RatioEstimator):
     transforms : int, default 3
         Number of transformations in the flow.
     l2 : float or "auto", default "auto"
-        Ridge penalty of the classifier; see :class:`~isthmus.baselines.BDRE`. Not for
+        Ridge penalty of the classifier; see :class:`BDRE`. Not for
         "mlp", which is held back by ``weight_decay`` and early stopping.
-    width, depth, steps, batch_size, lr, weight_decay, validation, patience
+    width, depth, steps, batch_size, lr, weight_decay, validation, patience, random_state, verbose
         Of the flow's networks and of the classifier's: as in :class:`NNBD`, but for 64 units,
         batches of 128, at least one hidden layer, and a look every hundred steps.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds networks, batches and rows held out.
-    verbose : int, default 0
-        Print the progress if positive.
 
     Attributes
     ----------
@@ -139,50 +134,34 @@ class FDRE(NetworkParameters, RatioEstimator):
         self.map_ = canonical_map(samples)
         batches = self._batches(samples.map(lambda x: calm(self.map_(x))), seeds("flow rows"))
         self.standard_, d = batches.standard, batches.n_columns
-
-        def network() -> Any:
-            return mlp(d, 1, width=self.width, depth=self.depth)
-
-        self.flow_ = seeded_make(
-            lambda: make_flow(self.flow, d, self.transforms, self.width, self.depth),
-            seeds("flow"),
-        )
-        neural, head = self.critic == "mlp", None
-        if self.training == "joint":
-            make = network if neural else lambda: quadratic_head(d)
-            head = seeded_make(make, seeds("network"))
-        module, losses, judged = flow_losses(self.flow_, head, self.alpha)
+        with seeded(seeds("flow")):
+            self.flow_ = make_flow(self.flow, d, self.transforms, self.width, self.depth)
+        joint, neural = self.training == "joint", self.critic == "mlp"
+        with seeded(seeds("network")):
+            head = self.make_network(d) if neural else quadratic_head(d)
+        module, losses, judged = flow_losses(self.flow_, head if joint else None, self.alpha)
         how, rng = self.training_settings(), seeds("training")
-        self.training_ = [
-            train_on(module, losses, judged, batches, how, rng, self._progress("flow"))
-        ]
+        trained = train_on(module, losses, judged, batches, how, rng, self._progress("flow"))
+        self.training_ = [trained]
         self.flow_.double()
         self._scale: Any = None
-        if neural and head is not None:
-            self.classifier_ = head.double()
+        if not neural:
+            self.classifier_ = self._classifier().set_params(random_state=seeds("classifier"))
+            self.classifier_.fit(*stacked(samples.map(self.features)))
             return
-        made = samples.map(self.features)
-        if neural:
-            batches = self._batches(made, seeds("classifier rows"))
+        if not joint:
+            batches = self._batches(samples.map(self.features), seeds("classifier rows"))
             self._scale = batches.standard
-            net = seeded_make(network, seeds("network"))
-            losses, rng = classifier_losses(net), seeds("classifier")
+            losses, rng = lambda c, rows: cross_entropy(c, head(rows)), seeds("classifier")
             progress = self._progress("classifier")
-            self.training_.append(train_on(net, losses, losses, batches, how, rng, progress))
-            self.classifier_ = net.double()
-            return
-        self.classifier_ = self._classifier().set_params(random_state=seeds("classifier"))
-        self.classifier_.fit(*stacked(made))
+            self.training_.append(train_on(head, losses, losses, batches, how, rng, progress))
+        self.classifier_ = head.double()
 
     def _batches(self, samples: TwoSamples, rng: np.random.Generator) -> ClassBatches:
-        return ClassBatches(
-            # Batches follow the bits of the rows: the last ones, which rounding decides, are
-            # left out, so that units and the way that weights are given make no difference.
-            [sample.rows.astype(np.float32).astype(np.float64) for sample in samples],
-            [sample.weight for sample in samples],
-            batch_size=self.batch_size,
-            validation=self.validation,
-            rng=rng,
+        # Batches follow the bits of the rows: the last ones, which rounding decides, are
+        # left out, so that units and the way that weights are given make no difference.
+        return self.make_batches(
+            samples.map(lambda x: x.astype(np.float32).astype(np.float64)), rng
         )
 
     def _progress(self, what: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..neural import ClassBatches, Trained, Training, require_torch, seeded, train
+from ..neural import ClassBatches, Trained, Training, require_torch, train
 from ..typing import Array
 
 FLOWS = {"maf": "MAF", "nsf": "NSF", "realnvp": "RealNVP"}
@@ -94,7 +94,7 @@ def flow_losses(flow: Any, head: Any, alpha: float) -> tuple[Any, Losses, Losses
         likelihood = model.base.log_prob(z) + log_det
         if head is None:
             return -likelihood
-        return alpha * _cross_entropy(c, head(z)) - (1.0 - alpha) * likelihood
+        return alpha * cross_entropy(c, head(z)) - (1.0 - alpha) * likelihood
 
     if head is None:
         return flow, losses, losses
@@ -103,12 +103,8 @@ def flow_losses(flow: Any, head: Any, alpha: float) -> tuple[Any, Losses, Losses
     return module, losses, partial(losses, alpha=1.0)
 
 
-def classifier_losses(net: Any) -> Losses:
-    """Binary cross-entropy of a network that is to tell p from q."""
-    return lambda c, rows: _cross_entropy(c, net(rows))
-
-
-def _cross_entropy(c: int, h: Any) -> Any:
+def cross_entropy(c: int, h: Any) -> Any:
+    """Loss of a classifier of p and q at rows of class c, shape (n,)."""
     softplus = require_torch("FDRE").nn.functional.softplus
     return softplus((-1.0 if c == 0 else 1.0) * h[:, 0])
 
@@ -129,9 +125,3 @@ def train_on(
 
     held_out = None if batches.held is None else lambda: 0.5 * batches.held_out_mean(judged)
     return train(module, loss, rng=rng, held_out=held_out, settings=settings, progress=progress)
-
-
-def seeded_make(make: Callable[[], Any], rng: np.random.Generator) -> Any:
-    """Make a network with weights drawn from a seed."""
-    with seeded(rng):
-        return make()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ..data.sample import Sample
 from ..data.validation import check_number
+from ..neural import ClassBatches, Training, mlp
 from ..neural.parameters import check_shared
-from ..neural.training import Training
 from ..settings import Settings
 from ..typing import RandomState
 
@@ -54,4 +58,15 @@ class NetworkParameters:
         """How to train, with a look at the held-out loss every hundred steps."""
         return Training(
             steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
+        )
+
+    def make_network(self, n_in: int, n_out: int = 1) -> Any:
+        """A perceptron of the width and depth that were given, to be made in ``seeded``."""
+        return mlp(n_in, n_out, width=self.width, depth=self.depth)
+
+    def make_batches(self, samples: Iterable[Sample], rng: np.random.Generator) -> ClassBatches:
+        """Batches of rows of every sample, and rows held out."""
+        rows, weights = zip(*((sample.rows, sample.weight) for sample in samples), strict=True)
+        return ClassBatches(
+            rows, weights, batch_size=self.batch_size, validation=self.validation, rng=rng
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.distinct import Distinct
-from ..neural import Trained, evaluate, mlp, require_torch, seeded, train
+from ..neural import Trained, evaluate, require_torch, seeded, train
 from ..typing import Array
 from .parameters import NetworkParameters
 from .time_score import Path, split_off
@@ -71,15 +71,17 @@ class NetworkScore:
 
 @dataclass
 class Batch:
-    """Rows of x_t, with what the objective needs of them, as tensors of shape (n, .)."""
+    """Rows of x_t, with what the objective needs of them, as tensors of shape (n, .).
+
+    The network is differentiated in the direction (dz, dtau); the ends are rows of q at the
+    beginning and of p at the end.
+    """
 
     z: Any
     tau: Any
-    # Direction in which the network is differentiated.
     dz: Any
     dtau: Any
     normal: Any
-    # Rows of q at the beginning and of p at the end.
     ends: tuple[Any, Any] | None
 
 
@@ -99,7 +101,7 @@ def fit_network(
     torch = require_torch("DREInfinity")
     d, clock, size = len(path.mean_p), Clock(path), how.batch_size
     with seeded(rng):
-        net = mlp(d + 1 + 2 * _WAVES, 1 + d * joint, width=how.width, depth=how.depth)
+        net = how.make_network(d + 1 + 2 * _WAVES, 1 + d * joint)
     (fit_p, held_p), (fit_q, held_q) = (split_off(x, how.validation, rng) for x in (p, q))
 
     def loss(generator: Any) -> Any:
@@ -133,29 +135,22 @@ def make_batch(
 ) -> Batch:
     """Everything but the network is computed in double precision and without gradients."""
     t = clock.time(tau)[:, None]
-    a, b, da, db = path.weights(t)
-    X = b * x_q + a * x_p
-    mean, variance, d_mean, d_variance = path.moments(t)
-    root = np.sqrt(variance)
+    Z, U, normal = path.rows(t, x_p, x_q)
     scale = path.scale(t[:, 0])[:, None]
-    Z = (X - mean) / root
     if objective == "path":
         # Minus the motion of x_t at a fixed t.
-        dz, dtau, ends = -(db * x_q + da * x_p) / root / scale, np.zeros_like(t), None
+        dz, dtau, ends = -U / scale, np.zeros_like(t), None
     else:
         # The passing of t at a fixed x.
-        dz = -(d_mean / root + 0.5 * Z * d_variance / variance) / scale
+        _, variance, d_mean, d_variance = path.moments(t)
+        dz = -(d_mean / np.sqrt(variance) + 0.5 * Z * d_variance / variance) / scale
         dtau = np.full_like(t, 1.0 / clock.length)
-        ends = tuple(
-            _tensor((x - m) / np.sqrt(v))
-            for x, m, v in (
-                (x_q, path.mean_q, path.variance_q),
-                (x_p, path.mean_p, path.variance_p),
-            )
+        ends = (
+            _tensor((x_q - path.mean_q) / np.sqrt(path.variance_q)),
+            _tensor((x_p - path.mean_p) / np.sqrt(path.variance_p)),
         )
-    normal = path.score(X, t)[:, None] / scale
-    z, clock_tau, dz, dtau, normal = map(_tensor, (Z, tau[:, None], dz, dtau, normal))
-    return Batch(z, clock_tau, dz, dtau, normal, ends)
+    parts = map(_tensor, (Z, tau[:, None], dz, dtau, normal[:, None] / scale))
+    return Batch(*parts, ends=ends)
 
 
 def time_score_loss(net: Any, batch: Batch, length: float, anchored: bool, probe: Any) -> Any:

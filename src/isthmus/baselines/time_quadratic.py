@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..data.distinct import Distinct
 from ..data.seeds import Seeds
 from ..settings import is_auto
 from ..typing import Array
-from .time_score import Path, panels, split_off
+from .time_score import MovingRows, Path, panels, split_off
 
 # Penalties that are tried, in units of the number of rows.
 _RATIOS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
@@ -35,14 +35,6 @@ _MARGIN = 2.0
 _ROWS_FOR_TIMES = 1000
 # The part that is solved for is small and smooth: its integral needs no more.
 _TIMES_TOL = 1e-3
-
-
-class MovingRows(NamedTuple):
-    """Rows of x_t in its frame, how they move, and the normal time score there."""
-
-    Z: Array
-    U: Array
-    normal: Array
 
 
 @dataclass(frozen=True)
@@ -89,12 +81,10 @@ def fit_quadratic(
         l2 = _choose(path, critic, p, q, times, weights, validation, seeds, report)
     if np.isinf(float(l2)):
         return None, np.inf
-    count = _count(p, q)
+    count, ratio = _count(p, q), float(l2) / max(p.size, q.size)
     found = []
     for j, t in enumerate(times):
-        rows = draw_rows(path, float(t), p, q, count, seeds(f"pairs {j}"))
-        basis = Krylov(critic, rows)
-        ratio = float(l2) / max(p.size, q.size)
+        basis = Krylov(critic, draw_rows(path, float(t), p, q, count, seeds(f"pairs {j}")))
         while basis.extend() and basis.residual(ratio) > tol:
             pass
         found.append(critic.expand(basis.solution(ratio)))
@@ -121,26 +111,25 @@ def _choose(
         # As many rows as a prior has coefficients: nothing can be judged.
         return float(critic.n_features)
     count, held = _count(fit_p, fit_q), _count(held_p, held_q)
-    sizes = max(fit_p.size, fit_q.size)
     loss = np.zeros((len(_RATIOS), held))
-    judges_p = held_p.stratified(held, seeds("judges p"))
-    judges_q = held_q.stratified(held, seeds("judges q"))
+    judges = held_p.stratified(held, seeds("judges p")), held_q.stratified(held, seeds("judges q"))
     shares = weights / path.scale(times)
     for j, t in enumerate(times):
         rows = draw_rows(path, float(t), fit_p, fit_q, count, seeds(f"fitting pairs {j}"))
-        judge = _frame(path, float(t), judges_p, judges_q)
+        judge = path.rows(float(t), *judges)
         basis = Krylov(critic, rows, judge)
         best, since = np.inf, 0
         while since < _PATIENCE and basis.extend():
-            found = basis.judged(_RATIOS)
-            low = found.mean(axis=1).min()
+            low = basis.judged(_RATIOS).mean(axis=1).min()
             best, since = (low, 0) if low < best else (best, since + 1)
         loss += shares[j] * basis.judged(_RATIOS)
         report(f"penalty at time {j + 1} of {len(times)}: {basis.size} steps")
     mean = loss.mean(axis=1)
     best = int(mean.argmin())
     error = loss[best].std() / np.sqrt(held)
-    return _RATIOS[best] * sizes if mean[best] < -_MARGIN * error else np.inf
+    if mean[best] >= -_MARGIN * error:
+        return np.inf
+    return _RATIOS[best] * max(fit_p.size, fit_q.size)
 
 
 class Krylov:
@@ -152,16 +141,12 @@ class Krylov:
         self.critic, self.rows, self.judge = critic, rows, judge
         start = right_side(critic, rows)
         self.norm = float(np.linalg.norm(start))
-        self.vectors: list[Array] = []
         self.next = start / self.norm if self.norm > 0 else None
-        self.diagonal: list[float] = []
-        self.off: list[float] = []
-        self.values: list[Array] = []
-        self.slopes: list[Array] = []
+        self.diagonal, self.off = list[float](), list[float]()
+        self.vectors, self.values, self.slopes = list[Array](), list[Array](), list[Array]()
 
     @property
     def size(self) -> int:
-        """Number of vectors."""
         return len(self.vectors)
 
     def extend(self) -> bool:
@@ -203,18 +188,16 @@ class Krylov:
 
     def solution(self, ratio: float) -> Array:
         """Coefficients of the features."""
-        if not self.vectors:
-            return np.zeros(self.critic.n_features)
-        return np.asarray(self._weights(ratio) @ np.array(self.vectors))
+        vectors = np.reshape(self.vectors, (self.size, self.critic.n_features))
+        return np.asarray(self._weights(ratio) @ vectors)
 
     def judged(self, ratios: tuple[float, ...]) -> Array:
         """Objective at the rows of the judge for every penalty, shape (penalties, n)."""
         assert self.judge is not None
-        if not self.vectors:
-            return np.zeros((len(ratios), len(self.judge.Z)))
+        shape = self.size, len(self.judge.Z)
         weights = np.array([self._weights(ratio) for ratio in ratios])
-        value = weights @ np.array(self.values)
-        slope = weights @ np.array(self.slopes)
+        value = weights @ np.reshape(self.values, shape)
+        slope = weights @ np.reshape(self.slopes, shape)
         return np.asarray(value**2 + 2.0 * value * self.judge.normal - 2.0 * slope)
 
 
@@ -227,15 +210,8 @@ def _count(p: Distinct, q: Distinct) -> int:
 def draw_rows(
     path: Path, t: float, p: Distinct, q: Distinct, count: int, rng: np.random.Generator
 ) -> MovingRows:
-    return _frame(path, t, p.stratified(count, rng), q.stratified(count, rng))
-
-
-def _frame(path: Path, t: float, x_p: Array, x_q: Array) -> MovingRows:
-    a, b, da, db = (float(w) for w in path.weights(t))
-    X = b * x_q + a * x_p
-    mean, variance, *_ = path.moments(t)
-    scale = np.sqrt(variance)
-    return MovingRows((X - mean) / scale, (db * x_q + da * x_p) / scale, path.score(X, t))
+    """Rows of x_t that are made of pairs drawn at random."""
+    return path.rows(t, p.stratified(count, rng), q.stratified(count, rng))
 
 
 def right_side(critic: Quadratic, rows: MovingRows) -> Array:

@@ -47,6 +47,14 @@ class Moments(NamedTuple):
     d_variance: Any
 
 
+class MovingRows(NamedTuple):
+    """Rows of x_t in its frame, how they move in it, and the normal time score there."""
+
+    Z: Array
+    U: Array
+    normal: Array
+
+
 @dataclass(frozen=True)
 class Path:
     """Normal distributions between q and p, with diagonal covariances.
@@ -79,6 +87,13 @@ class Path:
             db * self.mean_q + da * self.mean_p,
             2.0 * (b * db * self.variance_q + a * da * self.variance_p),
         )
+
+    def rows(self, t: Any, x_p: Array, x_q: Array) -> MovingRows:
+        """Rows of x_t that are made of pairs."""
+        a, b, da, db = self.weights(t)
+        mean, variance, *_ = self.moments(t)
+        X, root = b * x_q + a * x_p, np.sqrt(variance)
+        return MovingRows((X - mean) / root, (db * x_q + da * x_p) / root, self.score(X, t))
 
     def score(self, Y: Array, t: Any) -> Array:
         """Time score d/dt log p_t of the normal distributions, shape (n,)."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus import stack
 from isthmus.baselines import KLIEP, KMM, RULSIF, ULSIF
 from isthmus.baselines import kernel as shared
-from isthmus.baselines.mixture import nonnegative
 
 METHODS = {"kliep": KLIEP, "ulsif": ULSIF, "rulsif": RULSIF, "kmm": KMM}
 every = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
@@ -114,16 +113,6 @@ def test_kliep_is_where_the_em_algorithm_goes():
     # EM rises to the same maximum, and 20,000 steps leave it no more than 1e-5 below.
     assert reached <= model.objective_ + 1e-12
     assert model.objective_ - reached < 1e-5
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_quadratic_programme_over_the_positive_orthant(seed):
-    rng = np.random.default_rng(seed)
-    A, b = rng.normal(size=(40, 25)) ** 2, rng.normal(size=40)
-    H, c = A.T @ A, A.T @ b
-    start = np.where(rng.random(25) < 0.5, rng.random(25), 0.0)
-    # The condition of H, some 1e4, times rounding.
-    np.testing.assert_allclose(nonnegative(H, c, start, 1e-12), nnls(A, b)[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("bound", [1.5, 1000.0])

@@ -65,6 +65,17 @@ def pieces(n: int, b: int) -> Iterator[slice]:
     return slices(n, max(256, BLOCK_VALUES // b))
 
 
+class InPieces:
+    """A matrix of n rows that is made of some rows at a time, and kept where it is not large."""
+
+    def __init__(self, n: int, b: int, make: Callable[[slice], Array]) -> None:
+        self.parts, self.make = list(pieces(n, b)), make
+        self.kept = [make(part) for part in self.parts] if n * b <= MOST_VALUES else None
+
+    def __iter__(self) -> Iterator[tuple[slice, Array]]:
+        return zip(self.parts, self.kept or map(self.make, self.parts), strict=True)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelRatio(RatioEstimator):
     """Base of the kernel methods: their parameters, centres, widths and floor.

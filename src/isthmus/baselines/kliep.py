@@ -164,17 +164,17 @@ class LeftOut:
 
     def __call__(self, width: float, mean: Array, start: Array) -> tuple[float, Array]:
         """The score of a width, and the weights of the centres fitted to all rows."""
-        A = Likelihoods(self.square, len(self.p.rows), width, mean)
+        A = Likelihoods(self.square.__getitem__, len(self.p.rows), width, mean)
         whole = fit_mixture(A, self.p.share, start, self.tol, self.max_iter).weights
         score = 0.0
         for out, centre in zip(self.left_out.T, self.is_centre.T, strict=True):
             kept = self.p.share - out
             within, centre = kept > 1e-9 * self.p.share, centre if centre.any() else ~centre
             square = self.square[:, centre]
-            A = Likelihoods(square[within], int(within.sum()), width, mean[centre])
+            A = Likelihoods(square[within].__getitem__, within.sum(), width, mean[centre])
             share = kept[within] / kept[within].sum()
             w = fit_mixture(A, share, whole[centre], self.tol, self.max_iter).weights
-            A = Likelihoods(square[out > 0], int((out > 0).sum()), width, mean[centre])
+            A = Likelihoods(square[out > 0].__getitem__, (out > 0).sum(), width, mean[centre])
             log_r = np.log(A.dot(w, np.arange(len(w))) + 1e-300) - A.exponent
             score += float(out[out > 0] @ np.maximum(log_r, self.floor))
         return score, whole

@@ -7,7 +7,6 @@ unlabeled data", Advances in Neural Information Processing Systems 19, 2006.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +18,7 @@ from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
 from ..typing import Array
-from . import kernel
-from .kernel import PenalisedKernelRatio, check_unless_auto, gaussian, pieces, squares
+from .kernel import InPieces, PenalisedKernelRatio, check_unless_auto, gaussian, pieces, squares
 
 # Directions of the kernel at the centres with less than this of the largest are rounding.
 _RANK = 1e-12
@@ -207,56 +205,40 @@ class Dual:
     def __init__(
         self, p: Distinct, q: Distinct, centres: Array, *, width: float, l2: float, bound: float
     ) -> None:
-        self.q, self.centres, self.width, self.l2, self.bound = q, centres, width, l2, bound
+        self.q, self.l2, self.bound = q, l2, bound
         self.root = inverse_root(gaussian(squares(centres, centres), width))
-        self.h = np.zeros(self.root.shape[1])
-        for part in pieces(len(p.rows), len(centres)):
-            self.h += p.share[part] @ self._at(p.rows[part])
-        self.kept: list[Array] | None = None
-        if len(q.rows) * len(self.h) <= kernel.MOST_VALUES:
-            self.kept = [self._at(q.rows[part]) for part in self._parts()]
+
+        def z(rows: Array) -> Array:
+            """z(x), and a one that nu is multiplied by."""
+            K = gaussian(squares(rows, centres), width)
+            return np.column_stack([K @ self.root, np.ones(len(rows))])
+
+        n, b = len(p.rows), len(centres)
+        mean = sum(p.share[part] @ z(p.rows[part]) for part in pieces(n, b))
+        self.h = np.asarray(mean)[:-1]
+        self.features = InPieces(len(q.rows), b, lambda part: z(q.rows[part]))
         self.steps, self.converged, self.gradient, self.mean = 0, True, 0.0, 1.0
-
-    def _at(self, rows: Array) -> Array:
-        """The features z of rows, shape (n, k)."""
-        return np.asarray(gaussian(squares(rows, self.centres), self.width) @ self.root)
-
-    def _parts(self) -> Iterator[slice]:
-        return pieces(len(self.q.rows), len(self.centres))
-
-    def _features(self) -> Iterable[Array]:
-        if self.kept is not None:
-            return self.kept
-        return (self._at(self.q.rows[part]) for part in self._parts())
 
     def value(self, at: Array, target: float | None) -> tuple[float, Array, Array]:
         """Objective, gradient and Hessian at (v, nu)."""
-        v, nu, k = at[:-1], float(at[-1]), len(self.h)
-        # Sums over q: of Psi, of r z, of z z', z and 1 where r is strictly within its limits.
-        psi, first, H, cross, inside = 0.0, np.zeros(k), np.zeros((k, k)), np.zeros(k), 0.0
-        self.mean = 0.0
-        for part, Z in zip(self._parts(), self._features(), strict=True):
-            t, share = Z @ v + (1.0 + nu), self.q.share[part]
+        v, nu = at[:-1], float(at[-1])
+        value = float(0.5 * self.l2 * v @ v - v @ self.h)
+        gradient = np.append(self.l2 * v - self.h, 0.0)
+        hessian = np.diag(np.append(np.full(len(v), self.l2), 1e-12))
+        for part, Z in self.features:
+            t, share = Z @ at + 1.0, self.q.share[part]
             r = np.clip(t, 0.0, self.bound)
-            psi += float(share @ (r * (t - 0.5 * r)))
-            first += (share * r) @ Z
-            self.mean += float(share @ r)
-            free = np.where((t > 0) & (t < self.bound), share, 0.0)
-            weighted = Z * np.sqrt(free)[:, None]
-            H += weighted.T @ weighted
-            cross += free @ Z
-            inside += float(free.sum())
-        value = float(0.5 * self.l2 * v @ v - v @ self.h) + psi
-        gradient, hessian = np.zeros(k + 1), np.eye(k + 1)
-        gradient[:-1] = self.l2 * v - self.h + first
-        hessian[:-1, :-1] = H + self.l2 * np.eye(k)
-        if target is not None:
-            value -= target * nu
-            gradient[-1] = self.mean - target
-            hessian[:-1, -1] = hessian[-1, :-1] = cross
-            # Where no row is within its limits nothing depends on nu.
-            hessian[-1, -1] = inside + 1e-12
-        return value, gradient, hessian
+            value += float(share @ (r * (t - 0.5 * r)))
+            gradient += (share * r) @ Z
+            # Rows whose r is within its limits; where there are none nothing depends on nu.
+            weighted = Z * np.sqrt(np.where((t > 0) & (t < self.bound), share, 0.0))[:, None]
+            hessian += weighted.T @ weighted
+        self.mean = float(gradient[-1])
+        if target is None:
+            gradient[-1], hessian[-1], hessian[:, -1], hessian[-1, -1] = 0.0, 0.0, 0.0, 1.0
+            return value, gradient, hessian
+        gradient[-1] -= target
+        return value - target * nu, gradient, hessian
 
     def solve(self, at: Array, target: float | None, tol: float, max_iter: int) -> Array:
         """Minimise from a start (v, nu)."""

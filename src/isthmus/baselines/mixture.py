@@ -11,13 +11,14 @@ of Computational and Graphical Statistics, 2020.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import nnls
 
 from ..typing import Array, IntArray
-from . import kernel
+from .kernel import InPieces, gaussian
 
 # A step leaves every row at least this part of its likelihood: from much less Newton's
 # method only doubles it each time.
@@ -32,61 +33,40 @@ _PROXIMAL = 1e-10
 class Likelihoods:
     """The matrix A = K(x_i, c_l) / b_l, every row times a factor that lifts it from underflow.
 
-    It is made of squared distances of rows and centres, or of a function that gives them for a
-    slice of rows, and of the mean b_l of every kernel over q. ``exponent`` has the logarithms of
-    the factors, which change the log-likelihood by a constant.
+    It is made of n rows of squared distances from the centres, given for slices of rows, and of
+    the mean b_l of every kernel over q. ``exponent`` has the logarithms of the factors, which
+    change the log-likelihood by a constant.
     """
 
     def __init__(
-        self, square: Array | Callable[[slice], Array], n: int, width: float, mean: Array
+        self, squares: Callable[[slice], Array], n: int, width: float, mean: Array
     ) -> None:
-        self.square = square if callable(square) else square.__getitem__
-        self.width, self.mean, self.n_columns = width, mean, len(mean)
-        self.exponent = np.empty(n)
-        self.kept: Array | None = None
-        kept = np.empty((n, len(mean))) if n * len(mean) <= kernel.MOST_VALUES else None
-        for part in self._parts():
-            block = self._block(part)
-            if kept is not None:
-                kept[part] = block
-        self.kept = kept
+        self.exponent, self.n_columns = np.empty(n), len(mean)
 
-    def _parts(self) -> Iterator[slice]:
-        return kernel.pieces(len(self.exponent), self.n_columns)
+        def make(part: slice) -> Array:
+            square = squares(part)
+            least = square.min(axis=1)
+            self.exponent[part] = least / (2.0 * width**2)
+            return np.asarray(gaussian(square - least[:, None], width) / mean)
 
-    def _block(self, part: slice) -> Array:
-        if self.kept is not None:
-            return self.kept[part]
-        square = self.square(part)
-        least = square.min(axis=1)
-        self.exponent[part] = least / (2.0 * self.width**2)
-        out = kernel.gaussian(square - least[:, None], self.width)
-        out /= self.mean
-        return out
+        self.pieces = InPieces(n, len(mean), make)
 
     def dot(self, w: Array, columns: IntArray) -> Array:
         """``A[:, columns] @ w``, shape (n,)."""
         full = np.zeros(self.n_columns)
         full[columns] = w
-        return np.concatenate([self._block(part) @ full for part in self._parts()])
+        return np.concatenate([piece @ full for _, piece in self.pieces])
 
     def transposed(self, v: Array) -> Array:
         """``A.T @ v``, shape (b,)."""
-        out = np.zeros(self.n_columns)
-        for part in self._parts():
-            out += v[part] @ self._block(part)
-        return out
+        return np.asarray(sum(v[part] @ piece for part, piece in self.pieces))
 
     def gram(self, v: Array, columns: IntArray) -> Array:
         """``A[:, columns].T @ diag(v) @ A[:, columns]``."""
-        out = np.zeros((len(columns), len(columns)))
-        root = np.sqrt(v)
-        for part in self._parts():
-            block = self._block(part)
-            if len(columns) < self.n_columns:
-                block = block[:, columns]
-            block = block * root[part, None]
-            out += block.T @ block
+        out, root = np.zeros((len(columns), len(columns))), np.sqrt(v)
+        for part, piece in self.pieces:
+            weighted = piece[:, columns] * root[part, None]
+            out += weighted.T @ weighted
         return out
 
 
@@ -126,7 +106,9 @@ def fit_mixture(A: Likelihoods, share: Array, start: Array, tol: float, max_iter
         ridge = _PROXIMAL * float(H.diagonal().max())
         H.flat[:: len(columns) + 1] += ridge
         at = w[columns]
-        v = nonnegative(H, 2.0 * g[columns] - 1.0 + ridge * at, at, 1e-3 * gap)
+        # Minimise ½ v'Hv - c'v over v >= 0.
+        root, c = np.linalg.cholesky(H), 2.0 * g[columns] - 1.0 + ridge * at
+        v = nnls(root.T, np.linalg.solve(root, c), maxiter=30 * len(c))[0]
         d = v - at
         Ad = A.dot(d, columns)
         fall = float((g[columns] - 1.0) @ d)
@@ -150,38 +132,3 @@ def _step(u: Array, Ad: Array, growth: float, share: Array, fall: float) -> floa
             return t
         t *= 0.5
     return 0.0
-
-
-def nonnegative(H: Array, c: Array, start: Array, tol: float) -> Array:
-    """Minimise ½ v'Hv - c'v over v >= 0 by an active set, from a start in that region.
-
-    H is positive definite; ``tol`` is the largest slope into the region that is left.
-    """
-    v = start.copy()
-    free = v > 0
-    value = 0.5 * float(v @ H @ v) - float(c @ v)
-    for _ in range(10 * len(c)):
-        z = np.zeros_like(v)
-        z[free] = np.linalg.solve(H[np.ix_(free, free)], c[free])
-        if (z[free] < 0).any():
-            # All negative ones at once if that is better, otherwise as far as the first.
-            cut = np.maximum(z, 0.0)
-            at_cut = 0.5 * float(cut @ H @ cut) - float(c @ cut)
-            if at_cut < value:
-                v, value, free = cut, at_cut, cut > 0
-                continue
-            down = free & (z < 0)
-            t = float(np.min(v[down] / (v[down] - z[down])))
-            v = v + t * (z - v)
-            gone = down & (v <= 1e-15 * v.max())
-            v[gone] = 0.0
-            free = free & ~gone
-            value = 0.5 * float(v @ H @ v) - float(c @ v)
-            continue
-        v, value = z, -0.5 * float(c @ z)
-        slope = c - H @ v
-        slope[free] = 0.0
-        if slope.max() <= tol:
-            break
-        free = free | (slope > np.maximum(tol, 0.5 * slope.max()))
-    return v

@@ -149,8 +149,14 @@ def make_batch(
             _tensor((x_q - path.mean_q) / np.sqrt(path.variance_q)),
             _tensor((x_p - path.mean_p) / np.sqrt(path.variance_p)),
         )
-    parts = map(_tensor, (Z, tau[:, None], dz, dtau, normal[:, None] / scale))
-    return Batch(*parts, ends=ends)
+    return Batch(
+        z=_tensor(Z),
+        tau=_tensor(tau[:, None]),
+        dz=_tensor(dz),
+        dtau=_tensor(dtau),
+        normal=_tensor(normal[:, None] / scale),
+        ends=ends,
+    )
 
 
 def time_score_loss(net: Any, batch: Batch, length: float, anchored: bool, probe: Any) -> Any:

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from isthmus import stack
 from isthmus.baselines import BDRE, FDRE
-from isthmus.baselines.flow import calm
+from isthmus.baselines.fdre import calm
 
 TINY = {"transforms": 2, "width": 16, "depth": 1, "steps": 60, "batch_size": 64}
 

@@ -80,18 +80,10 @@ class BDRE(ConvexParameters, RatioEstimator):
         The fit, without auxiliaries.
     classifier_ : classifier
         The fitted classifier, where one was given.
-    l2_ : float
-        The penalty.
-    selection_ : Selection
-        How it was chosen.
+    l2_, selection_ : float and Selection
+        The penalty, and how it was chosen.
     n_iter_ : int
         Number of solver steps; 1 for a classifier.
-    classes_, n_features_in_, feature_names_in_
-        As in every estimator.
-
-    See Also
-    --------
-    TRE : A chain of binary problems.
 
     Examples
     --------

@@ -79,23 +79,19 @@ class DREInfinity(NetworkParameters, RatioEstimator):
         patience of 15 looks, one every hundred steps.
     validation : float, default 0.15
         Share of rows to hold out, for the penalty or for early stopping; 0 for none.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds pairs of rows, rows held out, batches and the network.
-    verbose : int, default 0
-        Print the progress if positive.
+    random_state, verbose
+        As in :class:`NNBD`; pairs of rows are seeded as well.
 
     Attributes
     ----------
-    path_ : Path
-        The path between the fitted normals, in the coordinates of ``map_``.
-    map_ : AffineMap
-        Coordinates in which both covariances are diagonal.
+    path_, map_ : Path and AffineMap
+        The path between the fitted normals, and coordinates in which both covariances
+        are diagonal.
     score_ : NetworkScore, QuadraticScore or None
         The time score ("mlp"), or what is added to that of the path ("quadratic").
-    l2_ : float
-        The penalty ("quadratic").
-    times_ : ndarray
-        Times with coefficients of their own ("quadratic"; not if ``l2_`` is infinite).
+    l2_, times_ : float and ndarray
+        The penalty, and times with coefficients of their own ("quadratic"; the latter not
+        if ``l2_`` is infinite).
     training_ : Trained
         What happened in training ("mlp").
 

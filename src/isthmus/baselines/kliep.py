@@ -8,9 +8,12 @@ Mathematics 60, 2008.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.distinct import Distinct
@@ -18,13 +21,20 @@ from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
-from ..typing import Array
-from .kernel import KernelRatio, check_unless_auto, gaussian, pieces, squares
-from .mixture import Likelihoods, fit_mixture
+from ..typing import Array, IntArray
+from .kernel import InPieces, KernelRatio, check_unless_auto, gaussian, pieces, squares
 
 _LARGEST_CAP = 1.0 / float(np.finfo(float).eps)
 # From wide to narrow, the search ends after so many widths in a row that are no better.
 _PATIENCE = 2
+# A step leaves every row at least this part of its likelihood: from much less Newton's
+# method only doubles it each time.
+_LEAST_PART = 0.1
+# A start that gives a row less than this is mixed with equal weights, for the same reason.
+_UNLIKELY = 1e-8
+# Added to the curvature relative to its largest entry, and to the linear part likewise,
+# so that the solution stays where it is.
+_PROXIMAL = 1e-10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -42,7 +52,7 @@ class KLIEP(KernelRatio):
 
     Parameters
     ----------
-    centres, standardise, floor
+    centres, standardise, floor, random_state
         As in :class:`ULSIF`.
     width : "auto", "median", float or sequence of float, default "auto"
         As in :class:`ULSIF`, but chosen by the mean log r of rows of p that were left out:
@@ -61,8 +71,6 @@ class KLIEP(KernelRatio):
         Largest gap between the mean log r over p and its maximum.
     max_iter : int, default 200
         Largest number of solver steps.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds the choice of centres and folds.
 
     Attributes
     ----------
@@ -71,10 +79,8 @@ class KLIEP(KernelRatio):
     scores_ : ndarray or None
         Mean log r of rows left out, for each of them, NaN for those that were not tried;
         None if there was no choice.
-    objective_ : float
-        Mean log r over p.
-    gap_ : float
-        Upper bound of how far that is below its maximum.
+    objective_, gap_ : float
+        Mean log r over p, and an upper bound of how far that is below its maximum.
     cap_ : float
         Largest ratio of one kernel.
     n_iter_ : int
@@ -110,14 +116,13 @@ class KLIEP(KernelRatio):
         self.scores_: Array | None = None
         if len(self.widths_) > 1:
             judged = self._judged(p, seeds("judged"))
-            judge = LeftOut(self, judged, self._centres, seeds("folds"))
-            best, start, self.scores_ = self._search(judge, means, start)
+            best, start, self.scores_ = self._search(judged, means, seeds("folds"))
         self.width_ = float(self.widths_[best])
 
         A = Likelihoods(
             lambda part: squares(p.rows[part], self._centres), len(p.rows), self.width_, means[best]
         )
-        found = fit_mixture(A, p.share, start, self.tol, self.max_iter)
+        found = self._mixture(A, p.share, start)
         self.coef_ = found.weights / means[best]
         self.objective_ = float(p.share @ (np.log(found.likelihood) - A.exponent))
         self.gap_, self.n_iter_ = found.gap, max(found.steps, 1)
@@ -129,55 +134,50 @@ class KLIEP(KernelRatio):
                 stacklevel=4,
             )
 
-    def _search(self, judge: LeftOut, means: Array, start: Array) -> tuple[int, Array, Array]:
-        """Position of the best width, the weights fitted with it, and all scores."""
+    def _mixture(self, A: Likelihoods, share: Array, start: Array) -> Mixture:
+        return fit_mixture(A, share, start, self.tol, self.max_iter)
+
+    def _search(
+        self, p: Distinct, means: Array, rng: np.random.Generator
+    ) -> tuple[int, Array, Array]:
+        """Position of the best width, the weights fitted with it to all rows, and all scores."""
+        square, folds = squares(p.rows, self._centres), p.folds(self.folds, rng)
+        # A row left out is no centre either: at its own centre it would be at home. One that
+        # was given several times stays a centre while one of them is kept.
+        same = square.min(axis=0) <= 1e-12 * np.median(square)
+        gone = folds >= p.share[:, None] * (1.0 - 1e-9)
+        is_centre = ~(same[:, None] & gone[square.argmin(axis=0)])
+
+        def left_out(width: float, mean: Array, start: Array) -> float:
+            """Mean log r over rows left out."""
+            score = 0.0
+            for out, centre in zip(folds.T, is_centre.T, strict=True):
+                kept = p.share - out
+                within, centre = kept > 1e-9 * p.share, centre if centre.any() else ~centre
+                near = square[:, centre]
+                A = Likelihoods(near[within].__getitem__, within.sum(), width, mean[centre])
+                share = kept[within] / kept[within].sum()
+                w = self._mixture(A, share, start[centre]).weights
+                A = Likelihoods(near[out > 0].__getitem__, (out > 0).sum(), width, mean[centre])
+                log_r = np.log(A.dot(w, np.arange(len(w))) + 1e-300) - A.exponent
+                score += float(out[out > 0] @ np.maximum(log_r, np.log(self.floor_)))
+            return score
+
         scores = np.full(len(self.widths_), np.nan)
         order = np.argsort(-self.widths_, kind="stable")
-        best, weights, since = int(order[0]), start, 0
+        best, weights, since = int(order[0]), np.ones(len(self._centres)), 0
+        start = weights
         for i in order:
+            width = float(self.widths_[i])
             # The weights of one width are a start for the next.
-            scores[i], start = judge(float(self.widths_[i]), means[i], start)
-            since += 1
+            A = Likelihoods(square.__getitem__, len(square), width, means[i])
+            start = self._mixture(A, p.share, start).weights
+            scores[i], since = left_out(width, means[i], start), since + 1
             if i == best or scores[i] > scores[best]:
                 best, weights, since = int(i), start, 0
             if since == _PATIENCE and isinstance(self.width, str):
                 break
         return best, weights, scores
-
-
-class LeftOut:
-    """Mean log r over rows of p that were left out.
-
-    A row left out is no centre either: at its own centre it would be at home.
-    """
-
-    def __init__(self, kliep: KLIEP, p: Distinct, centres: Array, rng: np.random.Generator) -> None:
-        self.p, self.tol, self.max_iter = p, kliep.tol, kliep.max_iter
-        self.floor = np.log(kliep.floor_)
-        self.left_out = p.folds(kliep.folds, rng)
-        self.square = squares(p.rows, centres)
-        home = self.square.argmin(axis=0)
-        same = self.square.min(axis=0) <= 1e-12 * np.median(self.square)
-        # A row that was given several times stays a centre while one of them is kept.
-        gone = self.left_out >= self.p.share[:, None] * (1.0 - 1e-9)
-        self.is_centre = ~(same[:, None] & gone[home])
-
-    def __call__(self, width: float, mean: Array, start: Array) -> tuple[float, Array]:
-        """The score of a width, and the weights of the centres fitted to all rows."""
-        A = Likelihoods(self.square.__getitem__, len(self.p.rows), width, mean)
-        whole = fit_mixture(A, self.p.share, start, self.tol, self.max_iter).weights
-        score = 0.0
-        for out, centre in zip(self.left_out.T, self.is_centre.T, strict=True):
-            kept = self.p.share - out
-            within, centre = kept > 1e-9 * self.p.share, centre if centre.any() else ~centre
-            square = self.square[:, centre]
-            A = Likelihoods(square[within].__getitem__, within.sum(), width, mean[centre])
-            share = kept[within] / kept[within].sum()
-            w = fit_mixture(A, share, whole[centre], self.tol, self.max_iter).weights
-            A = Likelihoods(square[out > 0].__getitem__, (out > 0).sum(), width, mean[centre])
-            log_r = np.log(A.dot(w, np.arange(len(w))) + 1e-300) - A.exponent
-            score += float(out[out > 0] @ np.maximum(log_r, self.floor))
-        return score, whole
 
 
 def _means(q: Distinct, centres: Array, widths: Array) -> Array:
@@ -188,3 +188,110 @@ def _means(q: Distinct, centres: Array, widths: Array) -> Array:
         for i, width in enumerate(widths):
             out[i] += q.share[part] @ gaussian(square, width)
     return out
+
+
+class Likelihoods:
+    """The matrix A = K(x_i, c_l) / b_l, every row times a factor that lifts it from underflow.
+
+    It is made of n rows of squared distances from the centres, given for slices of rows, and of
+    the mean b_l of every kernel over q. ``exponent`` has the logarithms of the factors, which
+    change the log-likelihood by a constant.
+    """
+
+    def __init__(
+        self, squares: Callable[[slice], Array], n: int, width: float, mean: Array
+    ) -> None:
+        self.exponent, self.n_columns = np.empty(n), len(mean)
+
+        def make(part: slice) -> Array:
+            square = squares(part)
+            least = square.min(axis=1)
+            self.exponent[part] = least / (2.0 * width**2)
+            return np.asarray(gaussian(square - least[:, None], width) / mean)
+
+        self.pieces = InPieces(n, len(mean), make)
+
+    def dot(self, w: Array, columns: IntArray) -> Array:
+        """``A[:, columns] @ w``, shape (n,)."""
+        full = np.zeros(self.n_columns)
+        full[columns] = w
+        return np.concatenate([piece @ full for _, piece in self.pieces])
+
+    def transposed(self, v: Array) -> Array:
+        """``A.T @ v``, shape (b,)."""
+        return np.asarray(sum(v[part] @ piece for part, piece in self.pieces))
+
+    def gram(self, v: Array, columns: IntArray) -> Array:
+        """``A[:, columns].T @ diag(v) @ A[:, columns]``."""
+        out, root = np.zeros((len(columns), len(columns))), np.sqrt(v)
+        for part, piece in self.pieces:
+            weighted = piece[:, columns] * root[part, None]
+            out += weighted.T @ weighted
+        return out
+
+
+class Mixture(NamedTuple):
+    """Weights of a mixture, their likelihood ``A @ weights``, and the number of steps.
+
+    The mean log-likelihood is at most ``gap`` below its maximum.
+    """
+
+    weights: Array
+    likelihood: Array
+    gap: float
+    steps: int
+
+
+def fit_mixture(A: Likelihoods, share: Array, start: Array, tol: float, max_iter: int) -> Mixture:
+    """Maximise sum_i share_i log (A w)_i over w >= 0 that add up to one, to convergence.
+
+    The constraint of the sum is replaced by a term: the maximum of
+    sum share log(A w) - sum w over w >= 0 adds up to one by itself. Sequential quadratic
+    programming: Newton's model of the objective is minimised over w >= 0 exactly, in the b
+    weights, so that the n rows are passed only a few times. Kim, Carbonetto, Stephens &
+    Anitescu, "A fast algorithm for maximum likelihood estimation of mixture proportions using
+    sequential quadratic programming", Journal of Computational and Graphical Statistics, 2020.
+    """
+    start = start if start.any() else np.ones(A.n_columns)
+    w, every = start / start.sum(), np.arange(A.n_columns)
+    u = A.dot(w, every)
+    if not u.min() > _UNLIKELY:
+        w = 0.99 * w + 0.01 / len(w)
+        u = A.dot(w, every)
+    for step in range(max_iter + 1):
+        g = A.transposed(share / u)
+        # Concavity: no w can be better by more than max g - sum w g, and the last is one.
+        gap = float(g.max()) - 1.0
+        if gap <= tol or step == max_iter:
+            break
+        columns = np.flatnonzero((w > 0) | (g > 1.0))
+        H = A.gram(share / u**2, columns)
+        ridge = _PROXIMAL * float(H.diagonal().max())
+        H.flat[:: len(columns) + 1] += ridge
+        at = w[columns]
+        # Minimise ½ v'Hv - c'v over v >= 0.
+        root, c = np.linalg.cholesky(H), 2.0 * g[columns] - 1.0 + ridge * at
+        v = nnls(root.T, np.linalg.solve(root, c), maxiter=30 * len(c))[0]
+        d = v - at
+        Ad = A.dot(d, columns)
+        fall = float((g[columns] - 1.0) @ d)
+        t = _step(u, Ad, float(d.sum()), share, fall)
+        if t == 0.0:  # rounding: no step improves any more
+            break
+        w[columns] = np.maximum(at + t * d, 0.0)
+        u += t * Ad
+        total = w.sum()
+        w, u = w / total, u / total
+    return Mixture(w, u, gap, step)
+
+
+def _step(u: Array, Ad: Array, growth: float, share: Array, fall: float) -> float:
+    """How far to go along the step: as far as the objective falls with it."""
+    shrink = float(np.min(Ad / u))
+    t = 1.0 if shrink >= _LEAST_PART - 1.0 else (_LEAST_PART - 1.0) / shrink
+    for _ in range(40):
+        change = t * growth - float(share @ np.log1p(t * (Ad / u)))
+        if change <= -1e-4 * t * fall:
+            return t
+        t *= 0.5
+    return 0.0

@@ -53,7 +53,7 @@ class KMM(PenalisedKernelRatio):
         n x n matrix is needed: largest number of centres, half of them rows of p and
         half of q, or the centres themselves in the units of the data. With all rows
         of q as centres the weights are exact.
-    width, l2, standardise
+    width, l2, standardise, random_state
         As in :class:`ULSIF`.
     bound : float, default 1000
         Largest weight.
@@ -69,8 +69,6 @@ class KMM(PenalisedKernelRatio):
         Largest component of the gradient of the dual problem, relative to its scale.
     max_iter : int, default 200
         Largest number of solver steps.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds the choice of centres and folds.
 
     Attributes
     ----------
@@ -78,10 +76,8 @@ class KMM(PenalisedKernelRatio):
         beta, in the order of q's rows.
     centres_, width_, l2_, widths_, l2s_, floor_
         As in :class:`ULSIF`.
-    coef_ : ndarray of shape (b,)
-        Coefficients of f on the centres.
-    intercept_ : float
-        1 + nu.
+    coef_, intercept_ : ndarray of shape (b,) and float
+        Coefficients of f on the centres, and 1 + nu.
     scores_, score_errors_ : ndarray of shape (n_widths, n_l2s) or None
         ½ mean_q r^2 - mean_p r over rows left out, and its standard error; None if there
         was no choice.

@@ -64,27 +64,19 @@ class ExponentialNCE(ConvexParameters, RatioEstimator):
         Largest component of the gradient, relative to the loss, at the solution.
     max_iter : int, default 5000
         Largest number of steps.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds the split by which the penalty is chosen.
-    verbose : int, default 0
-        Print a line for each hundred steps if positive.
+    random_state, verbose
+        As in :class:`BDRE`; a line is printed for each hundred steps.
 
     Attributes
     ----------
-    n_iter_ : int
-        Number of steps.
-    converged_ : bool
-        Whether the tolerance was reached.
+    n_iter_, converged_ : int and bool
+        Number of steps, and whether the tolerance was reached.
     model_ : ClassModel
         The fitted model, without rows.
     solution_ : Solution
         Parameters, status, number of steps and gradient norm.
-    l2_ : float
-        The penalty.
-    selection_ : Selection
-        How it was chosen.
-    classes_, n_features_in_, feature_names_in_
-        As in every estimator.
+    l2_, selection_ : float and Selection
+        The penalty, and how it was chosen.
 
     Examples
     --------

@@ -147,18 +147,13 @@ class NNBD(NetworkParameters, RatioEstimator):
 
     Attributes
     ----------
-    bound_ : float
-        The bound that was used.
-    selection_ : dict
-        Held-out logistic loss of every bound that was tried; empty if none was chosen.
-    training_ : Trained
-        How training went.
-    n_iter_ : int
-        Number of steps.
-    module_ : torch.nn.Module
-        The network, in double precision.
-    standard_ : Standard
-        The map of the columns before it.
+    bound_, selection_ : float and dict
+        The bound that was used, and the held-out logistic loss of every bound that was tried;
+        empty if none was chosen.
+    training_, n_iter_ : Trained and int
+        How training went, and the number of steps.
+    module_, standard_ : torch.nn.Module and Standard
+        The network, in double precision, and the map of the columns before it.
 
     Examples
     --------

@@ -58,8 +58,6 @@ class PlugIn(RatioEstimator):
         ``map_``.
     map_ : Coordinates
         The affine map in which the pooled sample is white.
-    classes_, n_features_in_, feature_names_in_
-        As in every estimator.
 
     Examples
     --------

@@ -30,16 +30,16 @@ from ..settings import is_auto
 from ..typing import Array, Auxiliary, RandomState
 from .binary import Bridge, fit_bridge, only_penalty_open
 from .parameters import ConvexParameters, NetworkParameters
-from .placing import (
+from .waymarks import (
     FEW_WAYMARKS,
     FEWEST_ROWS,
+    Chain,
     check_alphas,
     default_pairings,
     even_alphas,
     place_blocks,
     place_linear,
 )
-from .waymarks import Chain
 
 _FORMS = {"sqrt": "sqrt", "convex": "linear"}
 _NEURAL = "mlp"
@@ -91,7 +91,7 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         of held-out labels, with waymarks made of held-out rows; with fewer than 200
         rows in a sample it is 1.
     anchor, maps, solver, tol, max_iter
-        As in :class:`isthmus.MDRE`; without anchor and maps by default.
+        As in :class:`BDRE`.
     shared : bool, optional
         With "mlp": one body for all bridges, the authors' and the default, or a network
         for each.
@@ -100,22 +100,19 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         look at the held-out loss every hundred steps.
     n_jobs : int, optional
         Bridges that are fitted at once; the result does not depend on it.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds pairs, splits and networks.
-    verbose : int, default 0
-        Print a line for each solver step if positive.
+    random_state, verbose
+        As in :class:`BDRE`; it seeds pairs and networks as well.
 
     Attributes
     ----------
     models_ : list of CriticModel
         The bridges' models, which have no rows; empty with "mlp".
-    waymarks_ : list of auxiliaries
-        The waymarks, fitted.
-    n_waymarks_ : int
-    chain_ : Chain
-        Rows of p, of the waymarks and of q.
+    waymarks_, n_waymarks_ : list of auxiliaries and int
+        The waymarks, fitted, and their number.
     alphas_ : ndarray of shape (K,)
         Positions of linear waymarks.
+    chain_ : Chain
+        Rows of p, of the waymarks and of q.
     l2_ : ndarray of shape (K + 1,)
         Penalties.
     bridge_accuracy_ : ndarray of shape (K + 1,)
@@ -125,8 +122,6 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         Largest number of solver steps of a bridge, or number of training steps.
     bridges_ : Bridges
         The networks, with "mlp".
-    classes_, n_features_in_, feature_names_in_
-        As in every estimator.
 
     Examples
     --------

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.blocks import slices
 from ..data.distinct import Distinct
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
@@ -71,8 +70,7 @@ class LeastSquares(PenalisedKernelRatio):
         coefficients are cut for each of them.
         """
         alpha = self._alpha
-        shape = len(self.widths_), len(self.l2s_)
-        score, variance = np.zeros(shape), np.zeros(shape)
+        score, variance = np.zeros((2, len(self.widths_), len(self.l2s_)))
         both = [self._judged(sample, rng) for sample in (p, q)]
         for sample, size, is_p in zip(both, self._sizes, (True, False), strict=True):
             more = 1.0 / max(size - 1.0, 0.5)
@@ -131,23 +129,19 @@ class ULSIF(LeastSquares):
         the method cannot see that far, not that p is zero. "auto" is one over the
         number of rows of p, the smallest ratio that they can show.
     random_state : int, Generator, RandomState or None, default None
-        Seeds the choice of centres.
+        Seeds the choice of centres, and of folds in other methods.
 
     Attributes
     ----------
-    centres_ : ndarray of shape (b, d)
-        The centres, in the units of the data.
-    coef_ : ndarray of shape (b,)
-        theta.
-    width_, l2_ : float
-        The width and the penalty.
+    centres_, coef_ : ndarray of shape (b, d) and (b,)
+        The centres, in the units of the data, and theta.
+    width_, l2_, floor_ : float
+        The width, the penalty and the smallest ratio.
     widths_, l2s_ : ndarray
-        What they were chosen from.
+        What width and penalty were chosen from.
     scores_, score_errors_ : ndarray of shape (n_widths, n_l2s) or None
         The loss of rows left out one at a time and its standard error; None if there
         was no choice.
-    floor_ : float
-        Smallest ratio.
 
     Notes
     -----
@@ -186,14 +180,12 @@ class RULSIF(LeastSquares):
     ----------
     alpha : float, default 0.1
         Share of p in the denominator, at least 0 and below 1. 0 is uLSIF.
-    centres, width, l2, standardise, floor
+    centres, width, l2, standardise, floor, random_state
         As in :class:`ULSIF`; the floor is that of p/q.
     cap : float or "auto", default "auto"
         Largest ratio p/q, if alpha > 0: the fitted r_a may come up to 1/alpha and
         beyond, where p/q is not defined. "auto" is the number of rows of q, the
         largest ratio that they can show.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds the choice of centres.
 
     Attributes
     ----------
@@ -242,8 +234,7 @@ class RULSIF(LeastSquares):
             As fitted: not floored, and not capped at 1/alpha.
         """
         check_is_fitted(self)
-        rows = self.as_rows(X)
-        return np.concatenate([self._values(rows[part]) for part in slices(len(rows))])
+        return self._values(self.as_rows(X))
 
     def evaluate(self, rows: Array) -> Array:
         relative, alpha = self._values(rows), self._alpha

@@ -251,7 +251,11 @@ class Bridge(NamedTuple):
 
 
 def fit_bridge(
-    samples: TwoSamples, halves: Halves | None, settings: Settings, seed: int, begin: int | None
+    samples: TwoSamples,
+    halves: Halves | None,
+    settings: Settings,
+    seed: int,
+    begin: int | None = None,
 ) -> Bridge:
     """Fit one bridge of several, keep no rows, and collect what it warns of."""
     with warnings.catch_warnings(record=True) as told:

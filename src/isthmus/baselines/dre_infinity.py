@@ -16,9 +16,8 @@ from ..data.validation import check_flag, check_number, check_option
 from ..estimator import RatioEstimator
 from ..model.checks import check_verbose
 from ..neural import require_torch
-from ..settings import is_auto
 from ..typing import Array
-from .parameters import NetworkParameters
+from .parameters import NetworkParameters, check_unless_auto
 from .time_network import fit_network
 from .time_quadratic import fit_quadratic
 from .time_score import FORMS, fit_path, integrate
@@ -127,8 +126,7 @@ class DREInfinity(NetworkParameters, RatioEstimator):
         check_option(self.objective, "objective", ["path", "time"])
         check_option(self.anchor, "anchor", ["gaussian", None])
         check_flag(self.joint, "joint")
-        if not is_auto(self.l2):
-            check_number(self.l2, "l2", low=0)
+        check_unless_auto(self.l2, "l2", low=0)
         check_number(self.tol, "tol", low=0, high=1, open_low=True, open_high=True)
         check_verbose(self.verbose)
         self.check_network()

@@ -7,12 +7,11 @@ Landscape of Noise-Contrastive Estimation", ICLR 2022, arXiv:2110.11271.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..data.blocks import Block, Blocks
+from ..data.blocks import Block, Blocks, gather
 from ..model.objective import Objective, Point
 from ..model.solvers import Solution, newton
 from ..typing import Array, LinearCritic
@@ -43,37 +42,17 @@ class ExponentialObjective(Objective):
         self.log_scale = log_scale
         self.ridge = self.l2 * float(np.exp(-log_scale))
 
-    def scaled(self, log_scale: float) -> ExponentialObjective:
-        """The same in other units."""
-        return ExponentialObjective(self.critic, self.blocks, self.l2, log_scale)
-
     def at(self, theta: Array) -> ExponentialPoint:
         """Value, gradient and curvature at theta."""
         return ExponentialPoint(self, np.asarray(theta, dtype=np.float64))
 
 
-@dataclass(frozen=True)
-class _Largest:
-    """A number of a block, of which the largest is wanted rather than the sum."""
-
-    value: float
-
-    def __add__(self, other: _Largest) -> _Largest:
-        return max(self, other, key=lambda one: one.value)
-
-
 class ExponentialPoint(Point):
     """The objective at one value of the parameters.
 
-    Attributes
-    ----------
-    log_loss : float
-        Logarithm of half the loss, without the ridge; 0 where h is 0.
-    value : float
-        Infinite where the loss overflows; everything else is finite.
-    gradient : ndarray of shape (n_parameters,)
-    relative : ndarray of shape (n_parameters,)
-        The gradient over n times half the loss: what is zero at the minimum of any loss.
+    ``log_loss`` is the logarithm of half the loss, without the ridge, and 0 where h is 0;
+    ``relative`` is the gradient over n times half the loss, which is zero at the minimum of any
+    loss. The value is infinite where the loss overflows; everything else is finite.
     """
 
     objective: ExponentialObjective
@@ -83,7 +62,8 @@ class ExponentialPoint(Point):
         self._raw = objective.critic.expand(theta)
         self._kept: dict[int, Array] = {}
         blocks, total = objective.blocks, objective.total_weight
-        self._top = blocks.sum(lambda block: _Largest(float(self._exponent(block).max()))).value
+        largest = gather(blocks, lambda block: self._exponent(block).max(keepdims=True))
+        self._top = float(largest.max())
         self._mass, moments = blocks.sum(self._mass_and_moments)
         self.log_loss = self._top + float(np.log(self._mass / total))
         pull = objective.critic.contract(moments) / self._mass
@@ -211,13 +191,10 @@ def newton_descent(
     """Newton's method, over and over in units of the loss that was reached."""
     steps, status, point = 0, "converged", objective.at(start)
     while True:
-        found = newton(
-            objective.scaled(point.log_loss),
-            point.theta,
-            tol=tol,
-            max_iter=max_iter - steps,
-            callback=callback,
+        scaled = ExponentialObjective(
+            objective.critic, objective.blocks, objective.l2, point.log_loss
         )
+        found = newton(scaled, point.theta, tol=tol, max_iter=max_iter - steps, callback=callback)
         steps += found.iterations
         before, point = point, objective.at(found.theta)
         if not found.converged or steps >= max_iter:

@@ -25,6 +25,7 @@ from ..estimator import RatioEstimator
 from ..maps.affine import AffineMap, column_map
 from ..settings import is_auto
 from ..typing import Array, RandomState
+from .parameters import check_unless_auto
 
 BLOCK_VALUES = 2**18
 """Kernels of so many values at a time stay in the processor's cache."""
@@ -202,12 +203,6 @@ def least(score: Array, error: Array) -> tuple[int, int]:
 def grid(values: Any) -> Array:
     """One number or several, as an array."""
     return np.atleast_1d(np.asarray(values, dtype=float))
-
-
-def check_unless_auto(value: Any, argument: str, **limits: Any) -> None:
-    """Check a number that may be "auto"."""
-    if not is_auto(value):
-        check_number(value, argument, **limits)
 
 
 def check_grid(value: Any, argument: str, options: tuple[str, ...]) -> None:

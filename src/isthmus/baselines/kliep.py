@@ -22,7 +22,8 @@ from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
 from ..typing import Array, IntArray
-from .kernel import InPieces, KernelRatio, check_unless_auto, gaussian, pieces, squares
+from .kernel import InPieces, KernelRatio, gaussian, pieces, squares
+from .parameters import check_unless_auto
 
 _LARGEST_CAP = 1.0 / float(np.finfo(float).eps)
 # From wide to narrow, the search ends after so many widths in a row that are no better.

@@ -18,7 +18,8 @@ from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
 from ..typing import Array
-from .kernel import InPieces, PenalisedKernelRatio, check_unless_auto, gaussian, pieces, squares
+from .kernel import InPieces, PenalisedKernelRatio, gaussian, pieces, squares
+from .parameters import check_unless_auto
 
 # Directions of the kernel at the centres with less than this of the largest are rounding.
 _RANK = 1e-12

@@ -17,14 +17,14 @@ from scipy.special import log_expit
 from ..data.blocks import slices
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
-from ..data.validation import check_flag, check_number, check_option
+from ..data.validation import check_flag, check_option
 from ..estimator import RatioEstimator
 from ..neural import ClassBatches, Trained, evaluate, require_torch, seeded, train
 from ..neural.parameters import check_shared, training_of
 from ..neural.training import printed
 from ..settings import is_auto
 from ..typing import Array
-from .parameters import NetworkParameters
+from .parameters import NetworkParameters, check_unless_auto
 
 # Bounds that "auto" tries, what a larger one must gain, and the authors' own for where no rows
 # can be held out. Losses do not fall and then rise along them: all are tried.
@@ -174,8 +174,7 @@ class NNBD(NetworkParameters, RatioEstimator):
     def check_parameters(self) -> None:
         require_torch("NNBD")
         check_option(self.loss, "loss", losses())
-        if not is_auto(self.bound):
-            check_number(self.bound, "bound", low=1, open_low=True, high=1e30)
+        check_unless_auto(self.bound, "bound", low=1, open_low=True, high=1e30)
         check_flag(self.correction, "correction")
         check_shared(self)
 

@@ -12,8 +12,14 @@ from ..data.sample import Sample
 from ..data.validation import check_number
 from ..neural import ClassBatches, Training, mlp
 from ..neural.parameters import check_shared
-from ..settings import Settings
+from ..settings import Settings, is_auto
 from ..typing import RandomState
+
+
+def check_unless_auto(value: Any, argument: str, **limits: Any) -> None:
+    """Check a number that may be "auto"."""
+    if not is_auto(value):
+        check_number(value, argument, **limits)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

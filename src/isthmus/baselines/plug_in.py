@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..anchors import anchor_pair, fit_anchor
+from ..anchors import anchor_pair
 from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
-from ..data.validation import check_flag, check_number, check_option
+from ..data.validation import check_flag, check_option
 from ..estimator import RatioEstimator
 from ..maps.coordinates import fit_coordinates
-from ..settings import is_auto
 from ..typing import Array, RandomState
-from .densities import Kernels, Normal, NormalMixture, StudentT, evenly
+from .densities import evenly, fit_kernels, fit_mixture, fit_normal, fit_student_t
+from .parameters import check_unless_auto
 
 _NAMES = ("gaussian", "student-t", "mixture", "kde")
 
@@ -80,10 +80,8 @@ class PlugIn(RatioEstimator):
 
     def check_parameters(self) -> None:
         check_flag(self.unbiased, "unbiased")
-        if not is_auto(self.n_components):
-            check_number(self.n_components, "n_components", low=1, integer=True)
-        if not is_auto(self.bandwidth):
-            check_number(self.bandwidth, "bandwidth", low=0, open_low=True, open_high=True)
+        check_unless_auto(self.n_components, "n_components", low=1, integer=True)
+        check_unless_auto(self.bandwidth, "bandwidth", low=0, open_low=True, open_high=True)
         pair = anchor_pair(self.density)
         if len(pair) != 2:
             raise ValueError(
@@ -128,15 +126,13 @@ class PlugIn(RatioEstimator):
                 stacklevel=6,
             )
         # One generator for both: equal samples get equal densities.
-        density = self._make(spec, seeds("density"))
-        return fit_anchor(density, own, self.map_.surroundings(evenly(other)))
-
-    def _make(self, spec: str, rng: np.random.Generator) -> Any:
+        rng = seeds("density")
         if spec == "kde":
-            return Kernels(self.bandwidth, rng)
+            return fit_kernels(own, self.bandwidth, rng)
         if spec == "mixture":
-            return NormalMixture(self.n_components, self.unbiased, rng)
-        return (Normal if spec == "gaussian" else StudentT)(self.unbiased)
+            near = self.map_.surroundings(evenly(other))
+            return fit_mixture(own, self.n_components, self.unbiased, near, rng)
+        return (fit_normal if spec == "gaussian" else fit_student_t)(own, self.unbiased)
 
     def evaluate(self, rows: Array) -> Array:
         Z = self.map_(rows)

@@ -112,8 +112,7 @@ class Path:
         return np.asarray(np.sqrt(1.0 + (0.5 * ratio**2 + d_mean**2 / variance).sum(axis=1)))
 
 
-@dataclass(frozen=True)
-class FittedPath:
+class FittedPath(NamedTuple):
     """A path, the coordinates that it lives in, and what is known of its error.
 
     ``bias`` is the constant by which the log-ratio of the two normals is off in the mean.

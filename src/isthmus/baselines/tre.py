@@ -15,7 +15,6 @@ from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..auxiliaries import DimensionWiseMixing, LinearMixing, fit_auxiliary, resolve_auxiliaries
-from ..data.blocks import slices
 from ..data.distinct import Distinct
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
@@ -29,7 +28,7 @@ from ..neural.bridges import fit_bridges
 from ..settings import is_auto
 from ..typing import Array, Auxiliary, RandomState
 from .binary import Bridge, fit_bridge, only_penalty_open
-from .parameters import ConvexParameters, NetworkParameters
+from .parameters import ConvexParameters, NetworkParameters, check_unless_auto
 from .waymarks import (
     FEW_WAYMARKS,
     FEWEST_ROWS,
@@ -42,7 +41,6 @@ from .waymarks import (
 )
 
 _FORMS = {"sqrt": "sqrt", "convex": "linear"}
-_NEURAL = "mlp"
 
 
 @dataclass(eq=False, repr=False)
@@ -153,22 +151,20 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
 
     @property
     def _neural(self) -> bool:
-        return isinstance(self.critic, str) and self.critic == _NEURAL
+        return isinstance(self.critic, str) and self.critic == "mlp"
 
     def check_parameters(self) -> None:
         check_settings(self.settings(**{"critic": "quadratic"} if self._neural else {}))
         check_verbose(self.verbose)
         if isinstance(self.waymarks, str):
             check_option(self.waymarks, "waymarks", ["linear", "dimension-wise"])
-        if not is_auto(self.n_waymarks):
-            check_number(self.n_waymarks, "n_waymarks", low=0, integer=True)
-            if not isinstance(self.waymarks, str):
-                raise ValueError(
-                    "n_waymarks must be 'auto' where waymarks are given as auxiliaries; received "
-                    f"{self.n_waymarks!r}."
-                )
-        if not is_auto(self.pairings):
-            check_number(self.pairings, "pairings", low=1, integer=True)
+        check_unless_auto(self.n_waymarks, "n_waymarks", low=0, integer=True)
+        if not (isinstance(self.waymarks, str) or is_auto(self.n_waymarks)):
+            raise ValueError(
+                "n_waymarks must be 'auto' where waymarks are given as auxiliaries; received "
+                f"{self.n_waymarks!r}."
+            )
+        check_unless_auto(self.pairings, "pairings", low=1, integer=True)
         check_option(self.form, "form", list(_FORMS))
         check_number(self.limit, "limit", low=0.5, high=1.0, open_low=True, open_high=True)
         check_flag(self.coupled, "coupled")
@@ -210,10 +206,8 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         d = samples.n_columns
         if not isinstance(self.waymarks, str):
             return list(resolve_auxiliaries(self.waymarks, d, samples.names))
-        few = min(len(end.rows) for end in ends) < FEWEST_ROWS
-        rng = seeds("place")
-        count = self.n_waymarks
-        if is_auto(count) and few:
+        count, rng = self.n_waymarks, seeds("place")
+        if is_auto(count) and min(len(end.rows) for end in ends) < FEWEST_ROWS:
             count = FEW_WAYMARKS if self.waymarks == "linear" else min(FEW_WAYMARKS, d - 1)
         if self.waymarks == "dimension-wise":
             if is_auto(count):
@@ -236,17 +230,15 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         def neighbours(chain: Chain, k: int) -> TwoSamples:
             return TwoSamples(chain.rows(k), chain.rows(k + 1))
 
-        def task(k: int, begin: int | None) -> Any:
-            held = None
-            if halves is not None:
-                held = neighbours(halves[0], k), neighbours(halves[1], k)
+        def task(k: int) -> tuple[Any, ...]:
+            held = halves and (neighbours(halves[0], k), neighbours(halves[1], k))
             seed = int(seeds(f"bridge {k}").integers(2**31))
-            return delayed(fit_bridge)(neighbours(chain, k), held, settings, seed, begin)
+            return neighbours(chain, k), held, settings, seed
 
         # One bridge looks for its penalty everywhere, the others near what it found.
-        first: Bridge = Parallel(n_jobs=1)([task(middle, None)])[0]
-        others = [k for k in range(self.n_waymarks_ + 1) if k != middle]
-        jobs = (task(k, first.penalty.strength) for k in others)
+        first = fit_bridge(*task(middle))
+        near, others = first.penalty.strength, set(range(self.n_waymarks_ + 1)) - {middle}
+        jobs = (delayed(fit_bridge)(*task(k), near) for k in sorted(others))
         bridges: list[Bridge] = Parallel(n_jobs=self.n_jobs)(jobs)
         bridges.insert(middle, first)
         self.models_ = [bridge.model for bridge in bridges]
@@ -291,11 +283,7 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
             Adds up to ``log_ratio(X)``.
         """
         check_is_fitted(self)
-        rows = self.as_rows(X)
-        out = np.empty((len(rows), self.n_waymarks_ + 1))
-        for part in slices(len(rows)):
-            out[part] = self._bridges(rows[part])
-        return out
+        return self._bridges(self.as_rows(X))
 
     def bridge_log_ratio(self, X: Any, k: int) -> Array:
         """Log m_k / m_{k+1} of bridge k, from 0 to K, at the rows of X, shape (n,)."""
@@ -306,20 +294,7 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         return self.models_[k].log_ratio(self.as_rows(X))
 
     def sample_waymark(self, k: int, n: int, random_state: RandomState = None) -> Array:
-        """Draw rows of a waymark.
-
-        Parameters
-        ----------
-        k : int
-            0 is p, 1 to K are the waymarks, and K + 1 is q.
-        n : int
-            Number of rows.
-        random_state : int, Generator, RandomState or None, default None
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-        """
+        """Draw n rows of waymark k, shape (n, d); 0 is p, and K + 1 is q."""
         check_is_fitted(self)
         check_number(k, "k", low=0, high=self.n_waymarks_ + 1, integer=True)
         check_number(n, "n", low=1, integer=True)

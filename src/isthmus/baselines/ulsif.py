@@ -20,7 +20,8 @@ from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
 from ..typing import Array
-from .kernel import PenalisedKernelRatio, check_unless_auto, gaussian, pieces, squares
+from .kernel import PenalisedKernelRatio, gaussian, pieces, squares
+from .parameters import check_unless_auto
 
 # H of p, H of q and h of p, for every width.
 Moments = tuple[Array, Array, Array]

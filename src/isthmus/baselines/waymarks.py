@@ -39,22 +39,9 @@ class Chain:
     pairs serve for all, and neighbours differ by the step between them alone, not by
     the rows that they are made of.
 
-    Attributes
-    ----------
-    ends : sequence of Distinct
-        Rows of p and of q.
-    waymarks : sequence of auxiliaries
-        Fitted, in the order from p to q.
-    centre : ndarray of shape (d,)
-        The origin about which rows are mixed.
-    pairings : int
-        How often a row of the larger sample is used.
-    coupled : bool
-    seeds : Seeds
-    part : {"all", "train", "held"}
-        Whether the ends are all rows, those to fit to or those held out.
-    drawn : int
-        Number of rows of a waymark that does not mix.
+    The ends are rows of p and of q: all, those to "train" on or those "held" out. Rows are mixed
+    about a centre, and one of the larger sample is used ``pairings`` times. Of a fitted waymark
+    that does not mix, ``drawn`` rows are drawn, or else as many as there are pairs.
     """
 
     ends: Sequence[Distinct]

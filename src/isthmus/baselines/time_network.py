@@ -149,14 +149,9 @@ def make_batch(
             _tensor((x_q - path.mean_q) / np.sqrt(path.variance_q)),
             _tensor((x_p - path.mean_p) / np.sqrt(path.variance_p)),
         )
-    return Batch(
-        z=_tensor(Z),
-        tau=_tensor(tau[:, None]),
-        dz=_tensor(dz),
-        dtau=_tensor(dtau),
-        normal=_tensor(normal[:, None] / scale),
-        ends=ends,
-    )
+    normal = normal[:, None] / scale
+    z, tau, dz, dtau, normal = (_tensor(x) for x in (Z, tau[:, None], dz, dtau, normal))
+    return Batch(z, tau, dz, dtau, normal, ends)
 
 
 def time_score_loss(net: Any, batch: Batch, length: float, anchored: bool, probe: Any) -> Any:

@@ -17,7 +17,7 @@ from isthmus import MDRE, stack
 from isthmus.auxiliaries import LinearMixing, StudentT
 from isthmus.baselines import BDRE, TRE, ExponentialNCE, PlugIn
 from isthmus.baselines.binary import Difference, difference_blocks
-from isthmus.baselines.exponential import ExponentialObjective, newton_descent, normalised_descent
+from isthmus.baselines.nce import ExponentialObjective, newton_descent, normalised_descent
 from isthmus.critics import Diagonal, Quadratic, Radial, Sum
 from isthmus.data.sample import TwoSamples
 from isthmus.data.seeds import Seeds

@@ -53,7 +53,6 @@ class Difference:
             self.features = self._features
 
     def expand(self, theta: Array) -> Any:
-        """What the parameters stand for."""
         raw = self.critic.expand(theta)
         return raw if self._one is None else Coefficients(*(part[:1] - part[1:] for part in raw))
 
@@ -65,18 +64,15 @@ class Difference:
         return np.asarray(h[:, :1] - h[:, 1:])
 
     def accumulator(self) -> Any:
-        """Zero moments."""
         return (self._one or self.critic).accumulator()
 
     def accumulate(self, total: Any, R: Array, X: Array) -> None:
-        """Add the moments of a chunk."""
         if self._one is not None:
             self._one.accumulate(total, R, X)
         else:
             self.critic.accumulate(total, np.hstack([R, -R]), X)
 
     def contract(self, total: Any) -> Array:
-        """Gradient from the moments."""
         if self._one is not None:
             total = Coefficients(*(np.concatenate([part, -part]) for part in total))
         return self.critic.contract(total)

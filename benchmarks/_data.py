@@ -6,6 +6,7 @@ import numpy as np
 
 from isthmus import problems
 from isthmus.auxiliaries import fit_auxiliary, resolve_auxiliaries
+from isthmus.data.sample import TwoSamples
 
 
 def classes(problem: str, rows: int, seed: int) -> list[np.ndarray]:
@@ -24,5 +25,6 @@ def classes(problem: str, rows: int, seed: int) -> list[np.ndarray]:
     each = rows // (2 + len(auxiliaries))
     p, q = pair.sample_p(each, seed), pair.sample_q(each, seed)
     rng = np.random.default_rng(seed)
-    drawn = [fit_auxiliary(m, p, q, None, None).sample(each, rng) for m in auxiliaries]
+    samples = TwoSamples.of(p, q)
+    drawn = [fit_auxiliary(m, samples).sample(each, rng) for m in auxiliaries]
     return [p, q, *drawn]

@@ -89,7 +89,7 @@ def paper(problem: Any, p: np.ndarray, q: np.ndarray, seed: int) -> Found:
 
 def cross_fitted(problem: Any, p: np.ndarray, q: np.ndarray, seed: int) -> Found:
     found = compare(p, q, random_state=seed)
-    fits = [found.estimator.solution_, *found._solutions]
+    fits = [found.estimator.solution_, *found.crossfit.solutions]
     return {
         "kl": found.kl.value,
         "std_error": found.kl.std_error,

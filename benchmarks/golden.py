@@ -43,10 +43,10 @@ from isthmus import MDRE, compare, mi_matrix, mi_scores, mutual_information, two
 from isthmus.anchors import MixtureAnchor, Pooled
 from isthmus.auxiliaries import Cauchy, LinearMixing
 from isthmus.baselines import BDRE, KLIEP, TRE, ULSIF, DREInfinity, PlugIn
-from isthmus.uncertainty import bootstrap, laplace
 from isthmus.critics import MLP, Bumps, Quadratic
 from isthmus.diagnostics import rank_columns
 from isthmus.problems import load
+from isthmus.uncertainty import bootstrap, laplace
 
 GOLDEN = RECORDS / "golden.json"
 TOLERANCE = 1e-8

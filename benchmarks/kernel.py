@@ -27,6 +27,7 @@ from _record import Run, console, options, progress, table, verdict
 from threadpoolctl import threadpool_limits
 
 from isthmus import MDRE, stack
+from isthmus.data.blocks import Block, gather
 from isthmus.model.objective import Objective
 
 GOAL, GOAL_DIM = 2.0, 160
@@ -41,15 +42,14 @@ def make_objective(dim: int, rows: int, seed: int) -> Objective:
 
 def time_products(objective: Objective) -> float:
     """Seconds of the bare matrix products of one evaluation."""
-    critic, sample = objective.critic, objective.sample
-    k = critic.width_
+    critic, clock = objective.critic, time.perf_counter
+    k, longest = critic.width_, longest_block(objective)
     W = np.random.default_rng(0).standard_normal((len(critic.frames_), k, k))
-    longest = max(rows.stop - rows.start for rows in objective.chunks())
     forms, scaled, moments = np.empty((longest, k)), np.empty((longest, k)), np.empty((k, k))
     residual = np.random.default_rng(1).standard_normal((longest, 1))
-    spent, clock = 0.0, time.perf_counter
-    for rows in objective.chunks():
-        X = sample.X[rows]
+
+    def seconds(block: Block) -> float:
+        X, spent = block.X, 0.0
         form, rX = forms[: len(X)], scaled[: len(X)]
         for c in range(len(W)):
             np.multiply(X, residual[: len(X)], out=rX)
@@ -57,7 +57,13 @@ def time_products(objective: Objective) -> float:
             np.matmul(X, W[c], out=form)
             np.matmul(X.T, rX, out=moments)
             spent += clock() - start
-    return spent
+        return spent
+
+    return objective.blocks.sum(seconds)
+
+
+def longest_block(objective: Objective) -> int:
+    return int(gather(objective.blocks, lambda block: np.array([len(block)])).max())
 
 
 def measure(objective: Objective, theta: np.ndarray, repeats: int) -> dict:
@@ -70,13 +76,14 @@ def measure(objective: Objective, theta: np.ndarray, repeats: int) -> dict:
         if repeat:  # the first warms up
             evaluations.append(evaluation)
             products.append(product)
-    n, d = objective.sample.X.shape
+    n = sum(map(len, objective.blocks.classes))
+    d = objective.blocks.classes[0].rows.shape[1]
     flops = 2 * 2 * n * d * d * len(objective.critic.frames_)
     return {
         "dim": d,
         "rows": n,
         "classes": len(objective.critic.frames_),
-        "chunk_rows": next(iter(objective.chunks())).stop,
+        "chunk_rows": longest_block(objective),
         "evaluation_seconds": evaluations,
         "product_seconds": products,
         "evaluation": float(np.median(evaluations)),

@@ -5,50 +5,13 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from sklearn.linear_model import LogisticRegression
+from estimators import INSTANCES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus import MDRE
 from isthmus.auxiliaries import LinearMixing
-from isthmus.baselines import (
-    BDRE,
-    FDRE,
-    KLIEP,
-    KMM,
-    NNBD,
-    RULSIF,
-    TRE,
-    ULSIF,
-    DREInfinity,
-    ExponentialNCE,
-    InfoNCE,
-    PlugIn,
-)
-from isthmus.critics import MLP
+from isthmus.baselines import InfoNCE
 from isthmus.estimator import RatioEstimator
-
-INSTANCES = {
-    "default": MDRE(),
-    "paper": MDRE(auxiliaries="cauchy", known_density=False, anchor=None, l2=1.0),
-    "diagonal": MDRE(critic="diagonal"),
-    "mixing": MDRE(auxiliaries=LinearMixing([0.3, 0.6])),
-    "network": MDRE(critic=MLP(width=8, depth=1, steps=20, batch_size=32)),
-    "kliep": KLIEP(),
-    "ulsif": ULSIF(),
-    "rulsif": RULSIF(),
-    "kmm": KMM(),
-    "nnbd": NNBD("binary-kl", bound=5.0, width=16, depth=1, steps=60, lr=1e-2),
-    "bdre": BDRE(),
-    "bdre-classifier": BDRE(classifier=LogisticRegression()),
-    "tre": TRE(),
-    "tre-dimension-wise": TRE("dimension-wise"),
-    "plug-in": PlugIn(),
-    "nce": ExponentialNCE(),
-    "fdre": FDRE(transforms=1, width=8, depth=1, steps=20, batch_size=32),
-    "dre-infinity": DREInfinity(),
-    "dre-infinity-neural": DREInfinity("mlp", width=8, depth=1, steps=40, batch_size=32),
-    "info-nce": InfoNCE(width=8, depth=1, embedding=4, steps=20),
-}
 
 # The only two checks that MDRE does not pass, for one reason.
 COLUMNS = (

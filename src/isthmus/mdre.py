@@ -270,8 +270,14 @@ class MDRE(ClassEstimator):
         """Whether rows may hold NaN: a classifier decides for itself."""
         return is_classifier(self.critic)
 
-    def learn(self, samples: TwoSamples, seeds: Seeds, start: Solution | None = None) -> None:
-        """The algorithm, on two samples that are checked."""
+    def learn(
+        self,
+        samples: TwoSamples,
+        seeds: Seeds,
+        start: Solution | None = None,
+        rows: ClassRows | None = None,
+    ) -> None:
+        """The algorithm, on two samples that are checked, and on rows where they are prepared."""
         check_kinds(self.maps, samples.n_columns, "maps")
 
         # 1. What is left to be chosen, by held-out likelihood.
@@ -283,7 +289,8 @@ class MDRE(ClassEstimator):
             return
 
         # 2. Coordinates, anchors, auxiliaries: rows of every class with all that is known of them.
-        rows = prepare(samples, settings, critic, seeds)
+        if rows is None:
+            rows = prepare(samples, settings, critic, seeds)
         self.auxiliaries_ = list(rows.offsets.auxiliaries)
 
         # 3. The critic of the learned classes, the objective, and its minimum.

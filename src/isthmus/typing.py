@@ -53,6 +53,15 @@ class MixingAuxiliary(Protocol):
 
 
 @runtime_checkable
+class Mixing(Auxiliary, Protocol):
+    """An auxiliary of which each row is made of a row of p and one of q."""
+
+    def mix(self, x_p: Array, x_q: Array, rng: np.random.Generator) -> Array:
+        """One row of each pair, shape (n, d)."""
+        ...
+
+
+@runtime_checkable
 class Anchor(Protocol):
     """A density that a class's critic starts from; scikit-learn's mixtures are some.
 

@@ -16,11 +16,14 @@ from sklearn.svm import LinearSVC
 from isthmus import MDRE, stack
 from isthmus.auxiliaries import LinearMixing, StudentT
 from isthmus.baselines import BDRE, TRE, ExponentialNCE, PlugIn
-from isthmus.baselines.binary import Difference, binary_sample, binary_setup
-from isthmus.baselines.exponential import ExponentialObjective, newton_descent, normalised_descent
+from isthmus.baselines.binary import Difference, difference_blocks
+from isthmus.baselines.nce import ExponentialObjective, newton_descent, normalised_descent
 from isthmus.critics import Diagonal, Quadratic, Radial, Sum
+from isthmus.data.sample import TwoSamples
 from isthmus.data.seeds import Seeds
 from isthmus.model.objective import Objective
+from isthmus.model.rows import prepare
+from isthmus.settings import Settings
 
 SMALL = {
     "bdre": BDRE(),
@@ -261,7 +264,7 @@ def test_bridges_add_up():
     assert bridges.shape == (400, 4)
     assert bridges.sum(axis=1) == pytest.approx(tre.log_ratio(p), abs=1e-10)
     assert tre.bridge_log_ratio(p, 2) == pytest.approx(bridges[:, 2], abs=1e-12)
-    assert len(tre.estimators_) == len(tre.l2_) == len(tre.bridge_accuracy_) == 4
+    assert len(tre.models_) == len(tre.l2_) == len(tre.bridge_accuracy_) == 4
     with pytest.raises(ValueError, match="k must be an integer in"):
         tre.bridge_log_ratio(p, 4)
 
@@ -325,23 +328,24 @@ def test_a_hundredfold_narrower_sample_gets_waymarks_close_to_it():
 def test_pairs_are_shared_by_all_waymarks_and_use_every_row_alike():
     p, q = two_normals(300, gap=4.0)
     tre = fitted(TRE(alphas=[0.25, 0.75], form="convex", pairings=2, l2=1.0), p, q)
-    (first, _), (second, _) = (tre._chain.rows(k) for k in (1, 2))
+    first, second = (tre.chain_.rows(k).rows for k in (1, 2))
     x_p = 1.5 * first - 0.5 * second
     assert len(first) == 600
     assert np.sort(x_p[:, 0]) == pytest.approx(np.sort(np.repeat(p[:, 0], 2)), abs=1e-12)
     apart = fitted(TRE(alphas=[0.25, 0.75], form="convex", coupled=False, l2=1.0), p, q)
-    (first, _), (second, _) = (apart._chain.rows(k) for k in (1, 2))
+    first, second = (apart.chain_.rows(k).rows for k in (1, 2))
     assert not np.isin((1.5 * first - 0.5 * second)[:, 0].round(9), p[:, 0].round(9)).all()
 
 
 def test_held_out_waymarks_are_made_of_held_out_rows():
     p, q = two_normals(400, gap=4.0)
-    chain = fitted(TRE(alphas=[0.25, 0.75], form="convex", pairings=3, l2=1.0), p, q)._chain
-    for part, other in (("train", "held"), ("held", "train")):
-        (first, _), (second, _) = (chain.rows(k, part) for k in (1, 2))
+    tre = fitted(TRE(alphas=[0.25, 0.75], form="convex", pairings=3, l2=1.0), p, q)
+    halves = tre.chain_.split()
+    for own, other in (halves, halves[::-1]):
+        first, second = (own.rows(k).rows for k in (1, 2))
         x_p = (1.5 * first - 0.5 * second)[:, 0].round(9)
-        assert np.isin(x_p, chain.rows(0, part)[0][:, 0].round(9)).all()
-        assert not np.isin(x_p, chain.rows(0, other)[0][:, 0].round(9)).any()
+        assert np.isin(x_p, own.rows(0).rows[:, 0].round(9)).all()
+        assert not np.isin(x_p, other.rows(0).rows[:, 0].round(9)).any()
 
 
 def test_dimension_wise_waymarks_take_columns_from_q():
@@ -479,10 +483,10 @@ def test_objects_and_names_can_be_mixed():
 
 def binary(critic, d=3, n=200, l2=0.7):
     p, q = two_normals(n, d=d, gap=2.0)
-    parts = [(p, np.linspace(0.5, 2.0, n)), (1.5 * q[:150], None)]
-    settings = MDRE(None, critic=critic, anchor=None, maps=None).get_params(deep=False)
-    setup = binary_setup(parts, settings, critic, Seeds(0))
-    return setup, Difference(setup.bind(critic, Seeds(0))), l2
+    samples = TwoSamples.of(p, 1.5 * q[:150], np.linspace(0.5, 2.0, n))
+    settings = Settings(None, critic=critic, anchor=None, maps=None)
+    rows = prepare(samples, settings, critic, Seeds(0))
+    return rows, Difference(rows.bind(critic)), l2
 
 
 CRITICS = [Quadratic(), Quadratic(rank=2), Diagonal(), Sum([Quadratic(), Radial()])]
@@ -490,10 +494,10 @@ CRITICS = [Quadratic(), Quadratic(rank=2), Diagonal(), Sum([Quadratic(), Radial(
 
 @pytest.mark.parametrize("critic", CRITICS, ids=str)
 def test_the_difference_of_two_critics_is_the_binary_problem(critic):
-    setup, difference, l2 = binary(critic)
+    rows, difference, l2 = binary(critic)
     theta = 0.1 * np.random.default_rng(0).normal(size=difference.n_parameters)
-    both = Objective(difference.critic, setup.sample, l2).at(theta)
-    one = Objective(difference, binary_sample(setup), l2).at(theta)
+    both = Objective(difference.critic, rows.blocks, l2).at(theta)
+    one = Objective(difference, difference_blocks(rows), l2).at(theta)
     assert one.value == pytest.approx(both.value, rel=1e-12)
     assert one.gradient == pytest.approx(both.gradient, rel=1e-9, abs=1e-9)
     assert one.hessian_product(theta) == pytest.approx(both.hessian_product(theta), abs=1e-8)
@@ -503,8 +507,8 @@ def test_the_difference_of_two_critics_is_the_binary_problem(critic):
 @pytest.mark.parametrize("critic", CRITICS, ids=str)
 @pytest.mark.parametrize("log_scale", [0.0, -3.0])
 def test_derivatives_of_the_exponential_loss(critic, log_scale):
-    setup, difference, l2 = binary(critic)
-    objective = ExponentialObjective(difference, binary_sample(setup), l2, log_scale)
+    rows, difference, l2 = binary(critic)
+    objective = ExponentialObjective(difference, difference_blocks(rows), l2, log_scale)
     rng = np.random.default_rng(0)
     theta, v = (0.1 * rng.normal(size=difference.n_parameters) for _ in range(2))
     point, step = objective.at(theta), 1e-5
@@ -521,8 +525,8 @@ def test_derivatives_of_the_exponential_loss(critic, log_scale):
 
 
 def test_both_solvers_find_the_minimum():
-    setup, difference, l2 = binary(Quadratic())
-    objective = ExponentialObjective(difference, binary_sample(setup), l2)
+    rows, difference, l2 = binary(Quadratic())
+    objective = ExponentialObjective(difference, difference_blocks(rows), l2)
     start = np.zeros(difference.n_parameters)
     gentle = normalised_descent(objective, start, tol=1e-6)
     quick = newton_descent(objective, start, tol=1e-8)
@@ -534,8 +538,8 @@ def test_both_solvers_find_the_minimum():
 
 
 def test_losses_beyond_any_float_have_a_direction():
-    setup, difference, l2 = binary(Quadratic())
-    objective = ExponentialObjective(difference, binary_sample(setup), l2)
+    rows, difference, l2 = binary(Quadratic())
+    objective = ExponentialObjective(difference, difference_blocks(rows), l2)
     for far in (1e8, 200.0):
         point = objective.at(np.full(difference.n_parameters, far))
         assert point.value == np.inf

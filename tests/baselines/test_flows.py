@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from isthmus import stack
 from isthmus.baselines import BDRE, FDRE
-from isthmus.baselines.flow import calm
+from isthmus.baselines.fdre import calm
 
 TINY = {"transforms": 2, "width": 16, "depth": 1, "steps": 60, "batch_size": 64}
 
@@ -78,17 +78,17 @@ class TestFlow:
     def test_features_are_a_bijection(self):
         p, q = shifted(500)
         model = FDRE(**TINY, random_state=0).fit(*stack(p, q))
-        Z = torch.from_numpy(model._features(p))
+        Z = torch.from_numpy(model.features(p))
         with torch.no_grad():
             back = model.flow_().transform.inv(Z).numpy()
-        np.testing.assert_allclose(back, model._standard(calm(model.map_(p))), atol=1e-8)
+        np.testing.assert_allclose(back, model.standard_(calm(model.map_(p))), atol=1e-8)
 
     def test_the_flow_fits_the_mixture(self):
         rng = np.random.default_rng(0)
         p, q = rng.normal(-3, 0.5, (4000, 1)), rng.normal(3, 0.5, (4000, 1))
         model = FDRE("nsf", **{**TINY, "steps": 400, "lr": 1e-2}, random_state=0)
         model.fit(*stack(p, q))
-        units = np.log(model.map_.forward[0, 0] / model._standard.scale[0])
+        units = np.log(model.map_.forward[0, 0] / model.standard_.scale[0])
         entropy = np.log(2) + 0.5 * np.log(2 * np.pi * np.e * 0.25)
         # One normal would need 1.1 nats more. 1200 rows are held out, with a spread of .7, and
         # 400 steps leave something to be learned.
@@ -106,7 +106,7 @@ class TestFlow:
 
         def likelihood(model):
             with torch.no_grad():
-                rows = torch.from_numpy(model._standard(calm(model.map_(X))))
+                rows = torch.from_numpy(model.standard_(calm(model.map_(X))))
                 return float(model.flow_().log_prob(rows).mean())
 
         assert likelihood(nothing) > likelihood(everything) + 0.1

@@ -12,11 +12,12 @@ from scipy.stats import norm
 
 from isthmus import MDRE, problems, stack
 from isthmus.baselines import DREInfinity
-from isthmus.baselines.distinct import Distinct
-from isthmus.baselines.time_network import Clock, _batch, _inputs, _objective
-from isthmus.baselines.time_quadratic import _draw, _Krylov, _right_side, fit_quadratic
+from isthmus.baselines.time_network import Clock, inputs, make_batch, time_score_loss
+from isthmus.baselines.time_quadratic import Krylov, draw_rows, fit_quadratic, right_side
 from isthmus.baselines.time_score import Path, fit_path, integrate, panels
 from isthmus.critics import Frame, Quadratic
+from isthmus.data.distinct import Distinct
+from isthmus.data.sample import Sample
 from isthmus.data.seeds import Seeds
 from isthmus.neural import mlp, seeded
 
@@ -30,6 +31,10 @@ PATHS = {
     )
     for form in ("sqrt", "linear")
 }
+
+
+def distinct(rows):
+    return Distinct.of(Sample.of(rows))
 
 
 def drawn(path, n, rng):
@@ -127,7 +132,7 @@ class TestPath:
 
     def test_coordinates_make_both_covariances_diagonal(self):
         p, q = normal_pair(20_000)
-        fitted = fit_path(Distinct.of(p), Distinct.of(q), "sqrt")
+        fitted = fit_path(distinct(p), distinct(q), "sqrt")
         for rows, variance in ((p, fitted.path.variance_p), (q, fitted.path.variance_q)):
             covariance = np.cov(fitted.where(rows).T, bias=True)
             # The correction of the noise is a factor of 1 - 5 / n.
@@ -217,10 +222,10 @@ class TestQuadratic:
         return p, q
 
     def system(self):
-        p, q = map(Distinct.of, self.skewed())
+        p, q = map(distinct, self.skewed())
         fitted = fit_path(p, q, "sqrt")
-        p, q = (Distinct(fitted.where(x.rows), x.share, x.size) for x in (p, q))
-        rows = _draw(fitted.path, 0.4, p, q, 3000, np.random.default_rng(0))
+        p, q = (x.map(fitted.where) for x in (p, q))
+        rows = draw_rows(fitted.path, 0.4, p, q, 3000, np.random.default_rng(0))
         critic = Quadratic().bind([Frame(np.zeros(2), np.eye(2))])
         return critic, rows
 
@@ -229,10 +234,10 @@ class TestQuadratic:
         critic, rows = self.system()
         F = critic.features(rows.Z)[0]
         G = F.T @ F / len(F)
-        basis = _Krylov(critic, rows)
+        basis = Krylov(critic, rows)
         while basis.extend():
             pass
-        exact = np.linalg.solve(G + ratio * np.eye(len(G)), _right_side(critic, rows))
+        exact = np.linalg.solve(G + ratio * np.eye(len(G)), right_side(critic, rows))
         np.testing.assert_allclose(basis.solution(ratio), exact, rtol=1e-6, atol=1e-9)
 
     def test_the_right_side_is_the_gradient_of_the_objective(self):
@@ -242,7 +247,7 @@ class TestQuadratic:
         ahead, behind = (critic.features(rows.Z + s * h * rows.U)[0] for s in (1, -1))
         slopes = (ahead - behind) / (2 * h)
         expected = (slopes - F * rows.normal[:, None]).mean(axis=0)
-        np.testing.assert_allclose(_right_side(critic, rows), expected, atol=1e-6)
+        np.testing.assert_allclose(right_side(critic, rows), expected, atol=1e-6)
 
     def test_normals_are_left_to_the_normal_path(self):
         chosen = [
@@ -280,7 +285,7 @@ class TestQuadratic:
         np.testing.assert_array_equal(found, DREInfinity("gaussian").fit(*stack(p, q)).log_ratio(p))
 
     def test_few_rows_take_the_rule(self):
-        p, q = (Distinct.of(x) for x in self.skewed(15))
+        p, q = map(distinct, self.skewed(15))
         path = fit_path(p, q, "sqrt").path
         settings = {"validation": 0.15, "tol": 1e-4, "seeds": Seeds(0), "report": lambda line: None}
         assert fit_quadratic(path, p, q, l2="auto", **settings)[1] == 6.0
@@ -298,11 +303,11 @@ class TestObjective:
         out = []
         for _ in range(40):
             tau = (np.arange(4000) + rng.random(4000)) / 4000
-            batch = _batch(path, clock, *drawn(path, 4000, rng), tau, objective)
-            value = _objective(net, batch, clock.length, anchored, None)
+            batch = make_batch(path, clock, *drawn(path, 4000, rng), tau, objective)
+            value = time_score_loss(net, batch, clock.length, anchored, None)
             if linear:
                 with torch.no_grad():
-                    s = net(_inputs(batch.z, batch.tau))
+                    s = net(inputs(batch.z, batch.tau))
                     value = value - (s * s).mean()
             out.append(float(value.detach()))
         return np.array(out)
@@ -373,8 +378,8 @@ class TestNetwork:
         ).fit(*stack(p, q))
         z = rng.normal(size=(500, 2))
         with torch.no_grad():
-            inputs = _inputs(torch.from_numpy(z), torch.full((500, 1), 0.5, dtype=torch.float64))
-            found = model._score.net(inputs)[:, 1:].numpy()
+            half = torch.full((500, 1), 0.5, dtype=torch.float64)
+            found = model.score_.net(inputs(torch.from_numpy(z), half))[:, 1:].numpy()
         # In the frame of x_t every p_t is standard normal, with the score -z.
         assert np.mean((found + z) ** 2) < 0.1
 

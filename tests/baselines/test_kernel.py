@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from isthmus import stack
 from isthmus.baselines import KLIEP, KMM, RULSIF, ULSIF
-from isthmus.baselines import kernel as _kernel
-from isthmus.baselines import likelihoods as _likelihoods
-from isthmus.baselines import matching as _matching
-from isthmus.baselines.mixture import nonnegative
+from isthmus.baselines import kernel as shared
 
 METHODS = {"kliep": KLIEP, "ulsif": ULSIF, "rulsif": RULSIF, "kmm": KMM}
 every = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
@@ -80,7 +77,7 @@ def test_scores_are_those_of_leaving_rows_out(alpha, repeated):
 
 def test_a_lucky_fit_is_not_chosen():
     # The first has the lower loss, by rows that might as well have said the opposite.
-    assert _kernel.least(np.array([[-1.7, -0.75]]), np.array([[2.0, 0.03]])) == (0, 1)
+    assert shared.least(np.array([[-1.7, -0.75]]), np.array([[2.0, 0.03]])) == (0, 1)
 
 
 @pytest.mark.parametrize("width", [0.05, 0.5, 3.0])
@@ -116,16 +113,6 @@ def test_kliep_is_where_the_em_algorithm_goes():
     # EM rises to the same maximum, and 20,000 steps leave it no more than 1e-5 below.
     assert reached <= model.objective_ + 1e-12
     assert model.objective_ - reached < 1e-5
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_quadratic_programme_over_the_positive_orthant(seed):
-    rng = np.random.default_rng(seed)
-    A, b = rng.normal(size=(40, 25)) ** 2, rng.normal(size=40)
-    H, c = A.T @ A, A.T @ b
-    start = np.where(rng.random(25) < 0.5, rng.random(25), 0.0)
-    # The condition of H, some 1e4, times rounding.
-    np.testing.assert_allclose(nonnegative(H, c, start, 1e-12), nnls(A, b)[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("bound", [1.5, 1000.0])
@@ -213,9 +200,8 @@ def test_pieces_and_memory_do_not_matter(method, monkeypatch):
     given = {"width": 1.0, "random_state": 0}
     X, y = stack(p, q)
     whole = method(**given).fit(X, y).log_ratio(X)
-    monkeypatch.setattr(_kernel, "_BLOCK_VALUES", 1)
-    for module in (_likelihoods, _matching):
-        monkeypatch.setattr(module, "_MOST_VALUES", 0)
+    monkeypatch.setattr(shared, "BLOCK_VALUES", 1)
+    monkeypatch.setattr(shared, "MOST_VALUES", 0)
     # Sums in pieces of 256 rows: rounding, enlarged in KMM by one over its penalty.
     np.testing.assert_allclose(method(**given).fit(X, y).log_ratio(X), whole, atol=1e-6)
 
@@ -224,33 +210,13 @@ def test_pieces_and_memory_do_not_matter(method, monkeypatch):
 def test_a_choice_may_be_made_by_some_of_the_rows(method, monkeypatch):
     p, q = normals(1500, dim=2)
     whole = method(random_state=0).fit(*stack(p, q))
-    monkeypatch.setattr(_kernel, "_JUDGED_ROWS", 500)
+    monkeypatch.setattr(shared, "JUDGED_ROWS", 500)
     some = method(random_state=0).fit(*stack(p, q))
     assert not np.array_equal(some.scores_, whole.scores_, equal_nan=True)
     r_p, r_q = (np.exp(some.log_ratio(rows)) for rows in normals(5000, dim=2, seed=9))
     # The loss that least squares and KMM choose by: -0.5 without knowledge, -0.82 for the
     # truth, of which the variance of r, 0.65, makes 0.02 a standard error of 5,000 rows.
     assert 0.5 * np.mean(r_q**2) - np.mean(r_p) < -0.6
-
-
-def test_a_thinned_sample_keeps_the_shares():
-    rows = np.repeat(np.arange(500.0), np.r_[300, np.ones(499, int)])[:, None]
-    sample = _kernel.Sample.of(rows, None)
-    assert len(sample.rows) == 500 and sample.share[0] == 300 / 799 and sample.size == 799
-    few = sample.thin(80, np.random.default_rng(0))
-    # Steps of 1/80 of the mass: each row's share is kept to within one of them.
-    assert few.rows[0] == 0 and abs(few.share[0] - 300 / 799) <= 1 / 80
-    assert few.share.sum() == pytest.approx(1) and len(few.rows) < 80
-    assert abs(few.share @ few.rows[:, 0] - sample.share @ rows[299:, 0]) < 499 / 80
-
-
-def test_folds_share_out_rows_and_copies():
-    rows = np.concatenate([np.zeros(10), np.arange(1.0, 16.0)])[:, None]
-    sample = _kernel.Sample.of(rows, None)
-    folds = sample.folds(5, np.random.default_rng(0))
-    np.testing.assert_allclose(folds.sum(axis=1), sample.share)
-    np.testing.assert_allclose(folds.sum(axis=0), 0.2)  # 25 rows in five folds
-    assert ((folds[1:] > 0).sum(axis=1) == 1).all() and (folds[0] > 0).sum() > 1
 
 
 @every

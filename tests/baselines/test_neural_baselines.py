@@ -16,7 +16,7 @@ import isthmus
 torch = pytest.importorskip("torch")
 
 from isthmus.baselines import NNBD, InfoNCE  # noqa: E402
-from isthmus.baselines.nnbd import BOUNDS, FEW_ROWS_BOUND, _losses  # noqa: E402
+from isthmus.baselines.nnbd import BOUNDS, FEW_ROWS_BOUND, losses  # noqa: E402
 
 LOSSES = ("lsif", "ukl", "binary-kl", "pu")
 QUICK = {"width": 16, "depth": 1, "steps": 100, "lr": 1e-2, "batch_size": 64, "random_state": 0}
@@ -47,7 +47,7 @@ RATIO = {
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("bound", [1.5, 20.0])
 def test_losses_are_those_of_the_paper(name, bound):
-    c, kind, h = 1 / bound, _losses()[name], np.linspace(-3, 1.5, 40)
+    c, kind, h = 1 / bound, losses()[name], np.linspace(-3, 1.5, 40)
     r, f, step = RATIO[name](h, c), F[name], 1e-6
     slope = (f(r * (1 + step), c) - f(r * (1 - step), c)) / (2 * step * r)
     t = torch.from_numpy(h)

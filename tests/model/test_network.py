@@ -19,8 +19,8 @@ from isthmus import MDRE, compare, problems, stack  # noqa: E402
 from isthmus.auxiliaries import LinearMixing  # noqa: E402
 from isthmus.critics import MLP, Network, Quadratic  # noqa: E402
 from isthmus.data.seeds import Seeds  # noqa: E402
-from isthmus.neural import seeded  # noqa: E402
 from isthmus.model.network import auxiliary_rows, split_classes  # noqa: E402
+from isthmus.neural import seeded  # noqa: E402
 from isthmus.uncertainty import laplace  # noqa: E402
 
 PLAIN = {"anchor": "gaussian", "maps": None, "random_state": 0}

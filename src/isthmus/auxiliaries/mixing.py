@@ -69,9 +69,12 @@ class LinearMixing(_Mixing):
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, with every alpha equally likely."""
+        return self.mix(*self._pairs(n, rng), rng)
+
+    def mix(self, x_p: Array, x_q: Array, rng: np.random.Generator) -> Array:
+        """Mix given pairs of rows."""
         alphas = self._check()
-        x_p, x_q = self._pairs(n, rng)
-        alpha = alphas[rng.integers(len(alphas), size=n)][:, None]
+        alpha = alphas[rng.integers(len(alphas), size=len(x_p))][:, None]
         return np.asarray(self._keep(alpha) * x_p + alpha * x_q)
 
     def laws(
@@ -151,8 +154,12 @@ class DimensionWiseMixing(_Mixing):
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, with every number of mixed blocks equally likely."""
+        return self.mix(*self._pairs(n, rng), rng)
+
+    def mix(self, x_p: Array, x_q: Array, rng: np.random.Generator) -> Array:
+        """Mix given pairs of rows."""
         counts = np.array(self._counts(len(self.blocks_)))
-        x, x_q = self._pairs(n, rng)
+        x, n = x_p.copy(), len(x_p)
         j = counts[rng.integers(len(counts), size=n)]
         rank = self._rank(n, rng)
         for b, columns in enumerate(self.blocks_):

@@ -9,24 +9,29 @@ auxiliaries.
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 
+from ..data.distinct import hold_out_of_both
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_option
 from ..estimator import RatioEstimator
 from ..maps.shared import check_kinds
 from ..model.checks import check_settings, check_verbose
-from ..settings import Settings
-from ..typing import Array, RandomState
-from .binary import can_choose, fit_binary
+from ..model.classifier import ClassifierModel
+from ..settings import is_auto
+from ..typing import Array
+from .binary import fit_binary, only_penalty_open
+from .parameters import ConvexParameters
 
 _FOLDS = 5
 
 
-class BDRE(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class BDRE(ConvexParameters, RatioEstimator):
     """Estimate log p/q by classifying p against q.
 
     The probability of p at x, with p and q equally frequent, is
@@ -75,18 +80,10 @@ class BDRE(RatioEstimator):
         The fit, without auxiliaries.
     classifier_ : classifier
         The fitted classifier, where one was given.
-    l2_ : float
-        The penalty.
-    selection_ : Selection
-        How it was chosen.
+    l2_, selection_ : float and Selection
+        The penalty, and how it was chosen.
     n_iter_ : int
         Number of solver steps; 1 for a classifier.
-    classes_, n_features_in_, feature_names_in_
-        As in every estimator.
-
-    See Also
-    --------
-    TRE : A chain of binary problems.
 
     Examples
     --------
@@ -99,39 +96,17 @@ class BDRE(RatioEstimator):
     array([ 0.5, -0.5])
     """
 
-    def __init__(
-        self,
-        critic: Any = "quadratic",
-        *,
-        classifier: Any = None,
-        calibration: str | None = None,
-        anchor: Any = None,
-        maps: Any = None,
-        l2: float | str = "auto",
-        solver: str = "newton",
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.critic = critic
-        self.classifier = classifier
-        self.calibration = calibration
-        self.anchor = anchor
-        self.maps = maps
-        self.l2 = l2
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    critic: Any = "quadratic"
+    _: KW_ONLY
+    classifier: Any = None
+    calibration: str | None = None
 
     @property
     def takes_missing(self) -> bool:
         return self.classifier is not None
 
     def check_parameters(self) -> None:
-        check_settings(self._settings())
+        check_settings(self.settings())
         check_verbose(self.verbose)
         check_option(self.calibration, "calibration", [None, "sigmoid", "isotonic"])
         if self.classifier is None:
@@ -152,27 +127,23 @@ class BDRE(RatioEstimator):
                     "decision_function alone takes calibration='sigmoid' or 'isotonic'."
                 )
 
-    def _settings(self) -> Settings:
-        return Settings.of(self, auxiliaries=None)
-
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         check_kinds(self.maps, samples.n_columns, "maps")
-        settings = self._settings()
+        settings, halves = self.settings(), None
         if self.classifier is not None:
             settings = settings.but(critic=self._calibrated(samples.least))
+        elif only_penalty_open(settings) and is_auto(self.l2):
+            halves = hold_out_of_both(samples, seeds)
         with warnings.catch_warnings():
             if not samples.weighted:
                 # The weights are those that balance the samples; calibration alone sees to that.
                 warnings.filterwarnings("ignore", message=".*only be used for the calibration")
-            fitted = fit_binary(samples, settings, seeds)
-        self.estimator_, penalty, self.n_iter_ = fitted
-        if self.classifier is not None:
-            self.classifier_ = getattr(self.estimator_.model_, "classifier", None)
-        else:
-            self.l2_ = self.estimator_.l2_
-            self.selection_ = penalty.selection
-            if not can_choose(settings):
-                self.selection_ = self.estimator_.selection_
+            self.estimator_, penalty, self.n_iter_ = fit_binary(samples, settings, seeds, halves)
+        model = self.estimator_.model_
+        if self.classifier is None:
+            self.l2_, self.selection_ = penalty.l2, penalty.selection
+        elif isinstance(model, ClassifierModel):
+            self.classifier_ = model.classifier
 
     def _calibrated(self, rows: int) -> Any:
         if self.calibration is None:

@@ -6,33 +6,36 @@ arXiv:2107.02212.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..data.sample import Sample, TwoSamples
+from ..data.sample import TwoSamples, stacked
 from ..data.seeds import Seeds
 from ..data.validation import check_number, check_option
 from ..estimator import RatioEstimator
 from ..maps.affine import canonical_map
+from ..model.checks import check_verbose
 from ..model.classifier import is_classifier
-from ..neural import ClassBatches, Training, evaluate, mlp
-from ..typing import Array, RandomState
+from ..neural import ClassBatches, Trained, Training, evaluate, require_torch, seeded, train
+from ..typing import Array
 from .bdre import BDRE
-from .flow import (
-    FLOWS,
-    calm,
-    features,
-    make_flow,
-    quadratic_head,
-    require_zuko,
-    seeded_make,
-    train_classifier,
-    train_flow,
-)
+from .parameters import NetworkParameters
+
+FLOWS = {"maf": "MAF", "nsf": "NSF", "realnvp": "RealNVP"}
+# Standard deviations beyond which rows are drawn in.
+_CALM = 6.0
+
+Progress = Callable[[int, int, str], None] | None
+Losses = Callable[[int, Any], Any]
+"""From a class, 0 for p and 1 for q, and its rows to a loss of each."""
 
 
-class FDRE(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class FDRE(NetworkParameters, RatioEstimator):
     r"""Estimate log p/q by classifying the features that a flow makes of p and q.
 
     A normalising flow f is fitted by maximum likelihood to the mixture of p and q. It
@@ -56,7 +59,7 @@ class FDRE(RatioEstimator):
         or a function that takes the number of columns and returns a flow of zuko.
     critic : str, critic or classifier, default "quadratic"
         The classifier of z: "mlp" for a network, or what
-        :class:`~isthmus.baselines.BDRE` takes as its critic or its classifier. In joint
+        :class:`BDRE` takes as its critic or its classifier. In joint
         training, "mlp", or "quadratic", which is then solved anew for the final flow.
     training : {"separate", "joint"}, default "separate"
         Fit the flow and then the classifier, or both at once.
@@ -64,20 +67,12 @@ class FDRE(RatioEstimator):
         Share of the classifier in the joint objective, between 0 and 1.
     transforms : int, default 3
         Number of transformations in the flow.
-    width, depth : int, default 64 and 2
-        Units and number of hidden layers of the flow's networks.
     l2 : float or "auto", default "auto"
-        Ridge penalty of the classifier; see :class:`~isthmus.baselines.BDRE`. Not for
+        Ridge penalty of the classifier; see :class:`BDRE`. Not for
         "mlp", which is held back by ``weight_decay`` and early stopping.
-    steps, batch_size, lr, weight_decay, patience
-        Training of the flow, and of the network; see :class:`isthmus.neural.Training`.
-        A batch has that many rows of each of p and q.
-    validation : float, default 0.15
-        Share of rows to hold out for early stopping; 0 for none.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds networks, batches and rows held out.
-    verbose : int, default 0
-        Print the progress if positive.
+    width, depth, steps, batch_size, lr, weight_decay, validation, patience, random_state, verbose
+        Of the flow's networks and of the classifier's: as in :class:`NNBD`, but for 64 units,
+        batches of 128, at least one hidden layer, and a look every hundred steps.
 
     Attributes
     ----------
@@ -86,6 +81,8 @@ class FDRE(RatioEstimator):
     map_ : AffineMap
         Shared coordinates, in which the pooled sample is white. Tails beyond six
         standard deviations are then drawn in logarithmically, by a bijection too.
+    standard_ : Standard
+        The map of the columns before the flow.
     classifier_ : BDRE or torch.nn.Module
         The classifier of z.
     training_ : list of Trained
@@ -104,42 +101,15 @@ class FDRE(RatioEstimator):
 
     crosses_chasm = True
 
-    def __init__(
-        self,
-        flow: Any = "maf",
-        *,
-        critic: Any = "quadratic",
-        training: str = "separate",
-        alpha: float = 0.9,
-        transforms: int = 3,
-        width: int = 64,
-        depth: int = 2,
-        l2: float | str = "auto",
-        steps: int = 2000,
-        batch_size: int = 128,
-        lr: float = 1e-3,
-        weight_decay: float = 1e-5,
-        validation: float = 0.15,
-        patience: int = 10,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.flow = flow
-        self.critic = critic
-        self.training = training
-        self.alpha = alpha
-        self.transforms = transforms
-        self.width = width
-        self.depth = depth
-        self.l2 = l2
-        self.steps = steps
-        self.batch_size = batch_size
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.patience = patience
-        self.random_state = random_state
-        self.verbose = verbose
+    flow: Any = "maf"
+    _: KW_ONLY
+    critic: Any = "quadratic"
+    training: str = "separate"
+    alpha: float = 0.9
+    transforms: int = 3
+    width: int = 64
+    l2: float | str = "auto"
+    batch_size: int = 128
 
     def check_parameters(self) -> None:
         if not callable(self.flow):
@@ -150,18 +120,10 @@ class FDRE(RatioEstimator):
             if self.training == "joint":
                 check_option(self.critic, "critic", ["quadratic", "mlp"])
             self._classifier().check_parameters()
-        for name in ("transforms", "width", "depth", "batch_size"):
-            check_number(getattr(self, name), name, low=1, integer=True)
-        check_number(self.validation, "validation", low=0, high=1, open_high=True)
-        check_number(int(self.verbose), "verbose", low=0)
-        self._settings.check()
+        check_number(self.transforms, "transforms", low=1, integer=True)
+        check_verbose(self.verbose)
+        self.check_network()
         require_zuko()
-
-    @property
-    def _settings(self) -> Training:
-        return Training(
-            steps=self.steps, lr=self.lr, weight_decay=self.weight_decay, patience=self.patience
-        )
 
     def _classifier(self) -> BDRE:
         if is_classifier(self.critic):
@@ -169,67 +131,37 @@ class FDRE(RatioEstimator):
         return BDRE(critic=self.critic, l2=self.l2)
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
-        p, q = samples.p.rows, samples.q.rows
         self.map_ = canonical_map(samples)
-        batches = self._batches([calm(self.map_(x)) for x in (p, q)], samples, seeds("flow rows"))
-        self._standard, d = batches.standard, batches.n_columns
-
-        def network() -> Any:
-            return mlp(d, 1, width=self.width, depth=self.depth)
-
-        self.flow_ = seeded_make(
-            lambda: make_flow(self.flow, d, self.transforms, self.width, self.depth),
-            seeds("flow"),
-        )
-        head = None
-        if self.training == "joint":
-            make = network if self.critic == "mlp" else lambda: quadratic_head(d)
-            head = seeded_make(make, seeds("network"))
-        self.training_ = [
-            train_flow(
-                self.flow_,
-                head,
-                batches,
-                self.alpha,
-                self._settings,
-                seeds("training"),
-                self._progress("flow"),
-            )
-        ]
+        batches = self._batches(samples.map(lambda x: calm(self.map_(x))), seeds("flow rows"))
+        self.standard_, d = batches.standard, batches.n_columns
+        with seeded(seeds("flow")):
+            self.flow_ = make_flow(self.flow, d, self.transforms, self.width, self.depth)
+        joint, neural = self.training == "joint", self.critic == "mlp"
+        with seeded(seeds("network")):
+            head = self.make_network(d) if neural else quadratic_head(d)
+        module, losses, judged = flow_losses(self.flow_, head if joint else None, self.alpha)
+        how, rng = self.training_settings(), seeds("training")
+        trained = train_on(module, losses, judged, batches, how, rng, self._progress("flow"))
+        self.training_ = [trained]
         self.flow_.double()
         self._scale: Any = None
-        if self.critic == "mlp" and head is not None:
-            self.classifier_ = head.double()
+        if not neural:
+            self.classifier_ = self._classifier().set_params(random_state=seeds("classifier"))
+            self.classifier_.fit(*stacked(samples.map(self.features)))
             return
-        made = [self._features(x) for x in (p, q)]
-        if self.critic == "mlp":
-            batches = self._batches(made, samples, seeds("classifier rows"))
+        if not joint:
+            batches = self._batches(samples.map(self.features), seeds("classifier rows"))
             self._scale = batches.standard
-            self.classifier_ = seeded_make(network, seeds("network"))
-            rng, progress = seeds("classifier"), self._progress("classifier")
-            self.training_.append(
-                train_classifier(self.classifier_, batches, self._settings, rng, progress)
-            )
-            self.classifier_.double()
-            return
-        weight = np.concatenate([samples.p.weight, samples.q.weight])
-        label = np.repeat([1, 0], [len(p), len(q)])
-        self.classifier_ = self._classifier().set_params(random_state=seeds("classifier"))
-        self.classifier_.fit(np.vstack(made), label, sample_weight=weight)
+            losses, rng = lambda c, rows: cross_entropy(c, head(rows)), seeds("classifier")
+            progress = self._progress("classifier")
+            self.training_.append(train_on(head, losses, losses, batches, how, rng, progress))
+        self.classifier_ = head.double()
 
-    def _batches(
-        self, rows: list[Array], samples: TwoSamples, rng: np.random.Generator
-    ) -> ClassBatches:
-        return ClassBatches(
-            # Batches follow the bits of the rows: the last ones, which rounding decides, are
-            # left out, so that units and the way that weights are given make no difference.
-            [
-                Sample(x.astype(np.float32).astype(np.float64), sample.weight)
-                for x, sample in zip(rows, samples, strict=True)
-            ],
-            batch_size=self.batch_size,
-            validation=self.validation,
-            rng=rng,
+    def _batches(self, samples: TwoSamples, rng: np.random.Generator) -> ClassBatches:
+        # Batches follow the bits of the rows: the last ones, which rounding decides, are
+        # left out, so that units and the way that weights are given make no difference.
+        return self.make_batches(
+            samples.map(lambda x: x.astype(np.float32).astype(np.float64)), rng
         )
 
     def _progress(self, what: str) -> Any:
@@ -237,11 +169,119 @@ class FDRE(RatioEstimator):
             return None
         return lambda done, total, line: print(f"FDRE {what} step {done} of {total}: {line}")
 
-    def _features(self, rows: Array) -> Array:
-        return features(self.flow_, self._standard(calm(self.map_(rows))))
+    def features(self, rows: Array) -> Array:
+        """What the flow makes of rows that are checked, in double precision, shape (n, d)."""
+        return evaluate(lambda x: self.flow_().transform(x), self.standard_(calm(self.map_(rows))))
 
     def evaluate(self, rows: Array) -> Array:
-        Z = self._features(rows)
+        Z = self.features(rows)
         if isinstance(self.classifier_, BDRE):
             return self.classifier_.log_ratio(Z)
         return evaluate(self.classifier_, Z if self._scale is None else self._scale(Z))[:, 0]
+
+
+def calm(Y: Array) -> Array:
+    """Draw far values in, logarithmically: an increasing map that leaves |y| <= 6 as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calm(np.array([-2.0, 6.0, 1e6])).round(1)
+    array([-2. ,  6. , 19.8])
+    """
+    size = np.abs(Y)
+    with np.errstate(invalid="ignore"):
+        far = np.sign(Y) * (_CALM + np.log1p(np.maximum(size - _CALM, 0.0)))
+    return np.where(size > _CALM, far, Y)
+
+
+def require_zuko() -> Any:
+    """Import zuko, or say how to get it."""
+    require_torch("FDRE")
+    try:
+        import zuko
+    except ImportError:
+        raise ImportError(
+            "FDRE must have zuko; it is not installed. Install it with: "
+            "pip install 'isthmus[neural]'"
+        ) from None
+    return zuko
+
+
+def make_flow(flow: Any, columns: int, transforms: int, width: int, depth: int) -> Any:
+    """Make a flow by name, or by the function given."""
+    if callable(flow):
+        made = flow(columns)
+        if not hasattr(made, "parameters") or not callable(made):
+            raise ValueError(
+                "flow must be a function that returns a flow of zuko for a number of columns; "
+                f"received one that returns a {type(made).__name__}."
+            )
+        return made
+    make = getattr(require_zuko().flows, FLOWS[flow])
+    return make(columns, transforms=transforms, hidden_features=(width,) * depth)
+
+
+def quadratic_head(columns: int) -> Any:
+    """A quadratic function of z that starts at zero."""
+    torch = require_torch("FDRE")
+    base: Any = torch.nn.Module
+
+    class Head(base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.W = torch.nn.Parameter(torch.zeros(columns, columns))
+            self.linear = torch.nn.Linear(columns, 1)
+            torch.nn.init.zeros_(self.linear.weight)
+            torch.nn.init.zeros_(self.linear.bias)
+
+        def forward(self, z: Any) -> Any:
+            return ((z @ self.W) * z).sum(1, keepdim=True) + self.linear(z)
+
+    return Head()
+
+
+def flow_losses(flow: Any, head: Any, alpha: float) -> tuple[Any, Losses, Losses]:
+    """What to train, its loss and the one to judge by.
+
+    A flow is fitted to the mixture of p and q. If there is a head, a classifier of z, it is
+    trained with the flow, and its cross-entropy has a share ``alpha`` in the objective.
+    """
+
+    def losses(c: int, rows: Any, alpha: float = alpha) -> Any:
+        model = flow()
+        z, log_det = model.transform.call_and_ladj(rows)
+        likelihood = model.base.log_prob(z) + log_det
+        if head is None:
+            return -likelihood
+        return alpha * cross_entropy(c, head(z)) - (1.0 - alpha) * likelihood
+
+    if head is None:
+        return flow, losses, losses
+    # The classifier alone is judged: the flow improves for long after it is too sure.
+    module = require_torch("FDRE").nn.ModuleList([flow, head])
+    return module, losses, partial(losses, alpha=1.0)
+
+
+def cross_entropy(c: int, h: Any) -> Any:
+    """Loss of a classifier of p and q at rows of class c, shape (n,)."""
+    softplus = require_torch("FDRE").nn.functional.softplus
+    return softplus((-1.0 if c == 0 else 1.0) * h[:, 0])
+
+
+def train_on(
+    module: Any,
+    losses: Losses,
+    judged: Losses,
+    batches: ClassBatches,
+    settings: Training,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Trained:
+    """Lower the mean of a loss of rows of p and q; another one, at rows held out, judges."""
+
+    def loss(generator: Any) -> Any:
+        return 0.5 * sum(losses(c, rows).mean() for c, rows in enumerate(batches.draw(generator)))
+
+    held_out = None if batches.held is None else lambda: 0.5 * batches.held_out_mean(judged)
+    return train(module, loss, rng=rng, held_out=held_out, settings=settings, progress=progress)

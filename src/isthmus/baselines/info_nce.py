@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,11 @@ from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import as_rows, as_weight, check_number, check_option
 from ..estimator import RatioEstimator
-from ..neural.batches import ClassBatches
-from ..neural.lazy_torch import require_torch, seeded
-from ..neural.networks import evaluate, mlp
+from ..neural import evaluate, require_torch, seeded, train
 from ..neural.parameters import check_shared, training_of
-from ..neural.training import printed, train
-from ..typing import Array, RandomState
+from ..neural.training import printed
+from ..typing import Array, IntArray
+from .parameters import NetworkParameters
 
 CRITICS = ("separable", "joint")
 # Rows of y whose scores stand for their mean, at least.
@@ -33,7 +33,8 @@ REFERENCES = 1024
 _SCORES, _PAIRS = 2**22, 2**14
 
 
-class InfoNCE(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class InfoNCE(NetworkParameters, RatioEstimator):
     """Estimate log p(x, y) / p(x) p(y) by telling the partner of x from other rows' partners.
 
     The columns are two groups, x and y. In a batch of K rows a critic f is trained to find, for
@@ -62,26 +63,12 @@ class InfoNCE(RatioEstimator):
         network of both, which costs K times as much.
     columns_x : sequence of int or str, or None, default None
         Columns of x by number or name; all others are y. None is the first half.
-    width, depth : int, default 128 and 2
-        Units of a hidden layer, and number of hidden layers.
     embedding : int, default 32
         Outputs of the two networks of the separable critic.
-    steps : int, default 2000
-        Largest number of steps.
     batch_size : int, default 128
         K; no more than there are rows to train on.
-    lr : float, default 1e-3
-        Learning rate.
-    weight_decay : float, default 1e-5
-    validation : float, default 0.15
-        Share of the rows to hold out, whose loss decides when to stop.
-    patience : int, default 10
-        How often the held-out loss may fail to fall before training stops; it is looked at
-        20 times in all.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds networks, rows held out and batches.
-    verbose : int, default 0
-        Print a line at every look if positive.
+    width, depth, steps, lr, weight_decay, validation, patience, random_state, verbose
+        As in :class:`NNBD`.
 
     Attributes
     ----------
@@ -92,16 +79,12 @@ class InfoNCE(RatioEstimator):
         log K, which no log-ratio exceeds.
     columns_x_, columns_y_ : ndarray of int
         Numbers of the columns.
-    training_ : Trained
-        How training went.
-    n_iter_ : int
-        Number of steps.
     module_ : torch.nn.ModuleList
         The networks, in double precision.
     references_ : ndarray of shape (M, d_y)
         The rows y_j, standardised.
-    standard_ : Standard
-        The map of the columns before the networks.
+    training_, n_iter_, standard_
+        As in :class:`NNBD`.
 
     Examples
     --------
@@ -115,36 +98,11 @@ class InfoNCE(RatioEstimator):
     0.5
     """
 
-    def __init__(
-        self,
-        critic: str = "separable",
-        *,
-        columns_x: Sequence[int] | Sequence[str] | None = None,
-        width: int = 128,
-        depth: int = 2,
-        embedding: int = 32,
-        steps: int = 2000,
-        batch_size: int = 128,
-        lr: float = 1e-3,
-        weight_decay: float = 1e-5,
-        validation: float = 0.15,
-        patience: int = 10,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.critic = critic
-        self.columns_x = columns_x
-        self.width = width
-        self.depth = depth
-        self.embedding = embedding
-        self.steps = steps
-        self.batch_size = batch_size
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.patience = patience
-        self.random_state = random_state
-        self.verbose = verbose
+    critic: str = "separable"
+    _: KW_ONLY
+    columns_x: Sequence[int] | Sequence[str] | None = None
+    embedding: int = 32
+    batch_size: int = 128
 
     @classmethod
     def from_pairs(cls, x: Any, y: Any, *, sample_weight: Any = None, **parameters: Any) -> InfoNCE:
@@ -152,8 +110,7 @@ class InfoNCE(RatioEstimator):
 
         Parameters
         ----------
-        x : array-like of shape (n, d_x) or (n,)
-        y : array-like of shape (n, d_y) or (n,)
+        x, y : array-like of shape (n, d_x) and (n, d_y), or (n,)
         sample_weight : array-like of shape (n,), optional
         **parameters
             Of the class, but ``columns_x``.
@@ -167,17 +124,15 @@ class InfoNCE(RatioEstimator):
         shuffled = y_rows[Seeds(parameters.get("random_state"))("shuffle").permutation(len(y_rows))]
         rows = np.vstack([np.hstack([x_rows, y_rows]), np.hstack([x_rows, shuffled])])
         label = np.repeat([1, 0], len(x_rows))
-        weight = as_weight(sample_weight, len(x_rows))
-        both = None if weight is None else np.tile(weight, 2)
-        return cls(columns_x=list(range(x_rows.shape[1])), **parameters).fit(rows, label, both)
+        weight = np.tile(as_weight(sample_weight, len(x_rows)), 2)
+        return cls(columns_x=list(range(x_rows.shape[1])), **parameters).fit(rows, label, weight)
 
     def estimate(self, x: Any, y: Any) -> float:
         """Mutual information by pairs that the fit has not seen: their mean log-ratio.
 
         Parameters
         ----------
-        x : array-like of shape (n, d_x) or (n,)
-        y : array-like of shape (n, d_y) or (n,)
+        x, y : array-like of shape (n, d_x) and (n, d_y), or (n,)
 
         Returns
         -------
@@ -204,12 +159,7 @@ class InfoNCE(RatioEstimator):
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         self.columns_x_, self.columns_y_ = self._columns(samples)
-        batches = ClassBatches(
-            [samples.p],
-            batch_size=self.batch_size,
-            validation=self.validation,
-            rng=seeds("held out"),
-        )
+        batches = self.make_batches([samples.p], seeds("held out"))
         self.standard_ = batches.standard
         size = max(min(self.batch_size, batches.sizes[0]), 2)
         self.largest_ = math.log(size)
@@ -238,14 +188,11 @@ class InfoNCE(RatioEstimator):
         )
         self.n_iter_ = self.training_.steps
         self.module_, self.references_ = module.double(), references.double().numpy()
-        rows, share = samples.p.rows, samples.p.share
-        if batches.held is not None:
-            self.mutual_information_ = -self.training_.held_out
-        else:
-            parts = (self.evaluate(rows[part]) @ share[part] for part in slices(len(rows)))
-            self.mutual_information_ = float(sum(parts))
+        self.mutual_information_ = -self.training_.held_out
+        if batches.held is None:
+            self.mutual_information_ = float(samples.p.share @ self.log_ratio_at(samples.p.rows))
 
-    def _columns(self, samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
+    def _columns(self, samples: TwoSamples) -> tuple[IntArray, IntArray]:
         """Numbers of the columns of x and of y."""
         d, names = samples.n_columns, samples.names
         if d < 2:
@@ -255,26 +202,22 @@ class InfoNCE(RatioEstimator):
             )
         given: Any = range(d // 2) if self.columns_x is None else self.columns_x
         chosen: list[Any] = list(given) if isinstance(given, Iterable) else [None]
-        numbers = [
-            list(names).index(each) if names is not None and each in list(names) else each
-            for each in chosen
-        ]
-        right = all(isinstance(each, (int, np.integer)) and 0 <= each < d for each in numbers)
+        numbers = [names.index(one) if names and one in names else one for one in chosen]
+        right = all(isinstance(one, (int, np.integer)) and 0 <= one < d for one in numbers)
         if not right or len(set(numbers)) != len(numbers) or not 0 < len(numbers) < d:
             raise ValueError(
                 f"columns_x must hold some, but not all, of the {d} columns, each once; received "
                 f"{given!r}."
             )
-        rest = [each for each in range(d) if each not in set(numbers)]
-        return np.array(numbers, dtype=int), np.array(rest, dtype=int)
+        return np.array(numbers, dtype=int), np.setdiff1d(np.arange(d), numbers)
 
     def _networks(self) -> Any:
         """One network of both for the joint critic, else one of x and one of y."""
         nn = require_torch("InfoNCE").nn
-        d_x, d_y, size = len(self.columns_x_), len(self.columns_y_), (self.width, self.depth)
+        d_x, d_y = len(self.columns_x_), len(self.columns_y_)
         if self.critic == "joint":
-            return nn.ModuleList([mlp(d_x + d_y, 1, width=size[0], depth=size[1])])
-        networks = [mlp(d, self.embedding, width=size[0], depth=size[1]) for d in (d_x, d_y)]
+            return nn.ModuleList([self.make_network(d_x + d_y)])
+        networks = [self.make_network(d, self.embedding) for d in (d_x, d_y)]
         # If both started at zero, neither would have a gradient.
         networks[1][-1].reset_parameters()
         return nn.ModuleList(networks)
@@ -310,10 +253,8 @@ def _scores(module: Any, x: Any, partners: Any) -> Any:
     if len(module) == 2:
         return module[0](x) @ partners.T
     n, m = len(x), len(partners)
-    pairs = require_torch("InfoNCE").cat(
-        [x[:, None].expand(n, m, -1), partners[None].expand(n, m, -1)], dim=2
-    )
-    return module[0](pairs).squeeze(-1)
+    every_x, every_y = x[:, None].expand(n, m, -1), partners[None].expand(n, m, -1)
+    return module[0](require_torch("InfoNCE").cat([every_x, every_y], dim=2)).squeeze(-1)
 
 
 def _own_scores(module: Any, x: Any, partners: Any) -> Any:

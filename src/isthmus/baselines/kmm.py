@@ -7,20 +7,26 @@ unlabeled data", Advances in Neural Information Processing Systems 19, 2006.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..data.distinct import Distinct
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_number
-from ..typing import Array, RandomState
-from .kernel import L2S, KernelRatio, Sample, check_l2, gaussian, least, squares
-from .matching import Dual, inverse_root
+from ..settings import is_auto
+from ..typing import Array
+from .kernel import InPieces, PenalisedKernelRatio, gaussian, pieces, squares
+from .parameters import check_unless_auto
+
+# Directions of the kernel at the centres with less than this of the largest are rounding.
+_RANK = 1e-12
 
 
-class KMM(KernelRatio):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KMM(PenalisedKernelRatio):
     """Estimate log p/q by kernel mean matching.
 
     Weights beta of the n rows of q minimise the distance of two kernel means, the
@@ -48,12 +54,8 @@ class KMM(KernelRatio):
         n x n matrix is needed: largest number of centres, half of them rows of p and
         half of q, or the centres themselves in the units of the data. With all rows
         of q as centres the weights are exact.
-    width : "auto", "median", float or sequence of float, default "auto"
-        Width of the kernel in units of the standardised columns. "auto" chooses from
-        widths around the distances in the data, a sequence names others. "median" is
-        the median distance, the usual rule.
-    l2 : "auto", float or sequence of float, default "auto"
-        The penalty. "auto" chooses from 1e-6 to 10.
+    width, l2, standardise, random_state
+        As in :class:`ULSIF`.
     bound : float, default 1000
         Largest weight.
     epsilon : float or "auto", default "auto"
@@ -61,40 +63,27 @@ class KMM(KernelRatio):
         1 - 1/sqrt(n).
     folds : int, default 5
         Number of folds in the choice of width and l2.
-    standardise : bool, default True
-        Whether the columns are put on one scale first; the ratio is the same.
     floor : float or "auto", default "auto"
-        Smallest ratio; weights of zero are common. "auto" is one over the number of rows
-        of p, the smallest ratio that they can show. Far from all rows f is zero and the
+        As in :class:`ULSIF`; weights of zero are common. Far from all rows f is zero and the
         ratio 1 + nu: the method cannot see that far.
     tol : float, default 1e-9
         Largest component of the gradient of the dual problem, relative to its scale.
     max_iter : int, default 200
         Largest number of solver steps.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds the choice of centres and folds.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_q,)
         beta, in the order of q's rows.
-    centres_ : ndarray of shape (b, d)
-        The centres, in the units of the data.
-    coef_ : ndarray of shape (b,)
-        Coefficients of f on the centres.
-    intercept_ : float
-        1 + nu.
-    width_, l2_ : float
-        The width and the penalty.
-    widths_, l2s_ : ndarray
-        What they were chosen from.
+    centres_, width_, l2_, widths_, l2s_, floor_
+        As in :class:`ULSIF`.
+    coef_, intercept_ : ndarray of shape (b,) and float
+        Coefficients of f on the centres, and 1 + nu.
     scores_, score_errors_ : ndarray of shape (n_widths, n_l2s) or None
         ½ mean_q r^2 - mean_p r over rows left out, and its standard error; None if there
         was no choice.
     mmd_ : float
         Distance of the two kernel means that is left.
-    floor_ : float
-        Smallest ratio.
     n_iter_ : int
         Number of solver steps.
 
@@ -116,61 +105,32 @@ class KMM(KernelRatio):
     array([ 0.7, -0.7])
     """
 
-    def __init__(
-        self,
-        *,
-        centres: Any = 100,
-        width: Any = "auto",
-        l2: Any = "auto",
-        bound: float = 1000.0,
-        epsilon: float | str = "auto",
-        folds: int = 5,
-        standardise: bool = True,
-        floor: float | str = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        random_state: RandomState = None,
-    ) -> None:
-        self.centres = centres
-        self.width = width
-        self.l2 = l2
-        self.bound = bound
-        self.epsilon = epsilon
-        self.folds = folds
-        self.standardise = standardise
-        self.floor = floor
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    bound: float = 1000.0
+    epsilon: float | str = "auto"
+    folds: int = 5
+    tol: float = 1e-9
+    max_iter: int = 200
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        check_l2(self.l2)
         check_number(self.bound, "bound", low=1.0)
-        if not (isinstance(self.epsilon, str) and self.epsilon == "auto"):
-            check_number(self.epsilon, "epsilon", low=0.0)
+        check_unless_auto(self.epsilon, "epsilon", low=0.0)
         check_number(self.folds, "folds", low=2, integer=True)
         check_number(self.tol, "tol", low=0.0, open_low=True)
         check_number(self.max_iter, "max_iter", low=1, integer=True)
 
-    def _draw_centres(self, p: Sample, q: Sample, number: int, rng: np.random.Generator) -> Array:
-        of_p = p.thin(-(-number // 2), rng).rows
-        of_q = q.thin(number - len(of_p), rng).rows if number > len(of_p) else of_p[:0]
+    def _draw_centres(self, p: Distinct, q: Distinct, n: int, rng: np.random.Generator) -> Array:
+        of_p = p.thin(-(-n // 2), rng).rows
+        of_q = q.thin(n - len(of_p), rng).rows if n > len(of_p) else of_p[:0]
         return np.unique(np.concatenate([of_p, of_q]), axis=0)
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         p, q = self._prepare(samples, seeds)
-        self.l2s_ = L2S if isinstance(self.l2, str) else np.atleast_1d(np.asarray(self.l2, float))
-        i, j, self.scores_, self.score_errors_ = 0, 0, None, None
-        if len(self.widths_) * len(self.l2s_) > 1:
-            self.scores_, self.score_errors_ = self._left_out_scores(p, q, seeds)
-            i, j = least(self.scores_, self.score_errors_)
-        self.width_, self.l2_ = float(self.widths_[i]), float(self.l2s_[j])
+        self._choose(lambda: self._left_out_scores(p, q, seeds))
         root = np.sqrt(self._sizes[1])
-        slack = (root - 1.0) / root if self.epsilon == "auto" else float(self.epsilon)
+        slack = (root - 1.0) / root if is_auto(self.epsilon) else float(self.epsilon)
 
-        settings = {"width": self.width_, "l2": self.l2_, "bound": self.bound}
-        dual = Dual(p, q, self._centres, **settings)
+        dual = Dual(p, q, self._centres, width=self.width_, l2=self.l2_, bound=self.bound)
         found = dual.solve(np.zeros(len(dual.h) + 1), None, self.tol, self.max_iter)
         nearest = min(max(dual.mean, 1.0 - slack), 1.0 + slack)
         if nearest != dual.mean:
@@ -190,7 +150,7 @@ class KMM(KernelRatio):
     def _values(self, rows: Array) -> Array:
         return np.clip(super()._values(rows) + self.intercept_, 0.0, self.bound)
 
-    def _left_out_scores(self, p: Sample, q: Sample, seeds: Seeds) -> tuple[Array, Array]:
+    def _left_out_scores(self, p: Distinct, q: Distinct, seeds: Seeds) -> tuple[Array, Array]:
         """Loss over rows left out and its standard error, shapes (n_widths, n_l2s)."""
         rng = seeds("judged")
         both = [self._judged(each, rng) for each in (p, q)]
@@ -219,3 +179,83 @@ class KMM(KernelRatio):
                     sums_of_squares[s, i] += out[out > 0] @ loss**2
         variance = np.maximum(sums_of_squares - sums**2, 0.0)
         return sums.sum(axis=0), np.sqrt(variance[0] / p.size + variance[1] / q.size)
+
+
+def inverse_root(C: Array) -> Array:
+    """The matrix R with R R' = C^-1 on the directions that rounding leaves, shape (b, k)."""
+    values, axes = np.linalg.eigh(C)
+    kept = values > _RANK * values[-1] * len(C)
+    return np.asarray(axes[:, kept] / np.sqrt(values[kept]))
+
+
+class Dual:
+    """The dual problem: v of as many numbers as the kernel has directions, and nu.
+
+    With z(x) = R'K(x, centres) it is to minimise, over v and nu,
+
+        l2/2 |v|^2 - v'mean_p z + mean_q Psi(1 + z'v + nu) - target nu,
+
+    Psi'(t) = min(max(t, 0), bound): a convex function of quadratic pieces, on which
+    Newton's method ends after a few steps. nu is 0 while there is no target.
+    """
+
+    def __init__(
+        self, p: Distinct, q: Distinct, centres: Array, *, width: float, l2: float, bound: float
+    ) -> None:
+        self.q, self.l2, self.bound = q, l2, bound
+        self.root = inverse_root(gaussian(squares(centres, centres), width))
+
+        def z(rows: Array) -> Array:
+            """z(x), and a one that nu is multiplied by."""
+            K = gaussian(squares(rows, centres), width)
+            return np.column_stack([K @ self.root, np.ones(len(rows))])
+
+        n, b = len(p.rows), len(centres)
+        mean = sum(p.share[part] @ z(p.rows[part]) for part in pieces(n, b))
+        self.h = np.asarray(mean)[:-1]
+        self.features = InPieces(len(q.rows), b, lambda part: z(q.rows[part]))
+        self.steps, self.converged, self.gradient, self.mean = 0, True, 0.0, 1.0
+
+    def value(self, at: Array, target: float | None) -> tuple[float, Array, Array]:
+        """Objective, gradient and Hessian at (v, nu)."""
+        v, nu = at[:-1], float(at[-1])
+        value = float(0.5 * self.l2 * v @ v - v @ self.h)
+        gradient = np.append(self.l2 * v - self.h, 0.0)
+        hessian = np.diag(np.append(np.full(len(v), self.l2), 1e-12))
+        for part, Z in self.features:
+            t, share = Z @ at + 1.0, self.q.share[part]
+            r = np.clip(t, 0.0, self.bound)
+            value += float(share @ (r * (t - 0.5 * r)))
+            gradient += (share * r) @ Z
+            # Rows whose r is within its limits; where there are none nothing depends on nu.
+            weighted = Z * np.sqrt(np.where((t > 0) & (t < self.bound), share, 0.0))[:, None]
+            hessian += weighted.T @ weighted
+        self.mean = float(gradient[-1])
+        if target is None:
+            gradient[-1], hessian[-1], hessian[:, -1], hessian[-1, -1] = 0.0, 0.0, 0.0, 1.0
+            return value, gradient, hessian
+        gradient[-1] -= target
+        return value - target * nu, gradient, hessian
+
+    def solve(self, at: Array, target: float | None, tol: float, max_iter: int) -> Array:
+        """Minimise from a start (v, nu)."""
+        scale = max(float(np.abs(self.h).max()), 1e-300)
+        value, gradient, hessian = self.value(at, target)
+        while True:
+            self.gradient = float(np.abs(gradient).max()) / scale
+            self.converged = self.gradient <= tol
+            if self.converged or self.steps >= max_iter:
+                return at
+            d = -np.linalg.solve(hessian, gradient)
+            t, slope = 1.0, float(gradient @ d)
+            if -slope <= 1e-15 * abs(value):  # rounding: no step improves any more
+                self.converged = True
+                return at
+            self.steps += 1
+            while True:
+                new = self.value(at + t * d, target)
+                if new[0] <= value + 1e-4 * t * slope + 1e-14 * abs(value) or t < 1e-8:
+                    break
+                t *= 0.5
+            at = at + t * d
+            value, gradient, hessian = new

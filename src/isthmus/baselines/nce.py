@@ -7,13 +7,17 @@ Landscape of Noise-Contrastive Estimation", ICLR 2022, arXiv:2110.11271.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..critics.resolve import convex_critic
-from ..data.blocks import MemoryBlocks
+from ..data.blocks import Block, Blocks, gather
+from ..data.distinct import hold_out_of_both
 from ..data.holdout import LEAST_ROWS
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
@@ -21,21 +25,23 @@ from ..data.validation import check_number, check_option
 from ..estimator import RatioEstimator
 from ..maps.shared import check_kinds
 from ..model.checks import check_settings, check_verbose
-from ..model.solvers import Solution
-from ..selection import Selection
-from ..settings import Settings, is_auto
-from ..typing import Array, RandomState
-from .binary import (
-    Difference,
-    binary_blocks,
-    binary_rows,
-    choose_penalty,
-)
-from .exponential import ExponentialObjective, newton_descent, normalised_descent
-from .hold_out import can_hold_out, collect, split_samples
+from ..model.classes import ClassModel
+from ..model.objective import Objective, Point
+from ..model.rows import prepare
+from ..model.solvers import Solution, newton
+from ..settings import is_auto
+from ..typing import Array, LinearCritic
+from .binary import Difference, difference_blocks, find_penalty
+from .parameters import ConvexParameters
+
+# Steps between two looks, and the share of what their length promises that they must bring.
+_STEPS, _WORTH = 10, 0.05
+_SHORTEST = 1e-10
+_LARGEST_POWER = 700.0
 
 
-class ExponentialNCE(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class ExponentialNCE(ConvexParameters, RatioEstimator):
     """Estimate log p/q with the exponential loss of eNCE.
 
     The loss
@@ -50,16 +56,11 @@ class ExponentialNCE(RatioEstimator):
 
     Parameters
     ----------
-    critic : str or critic, default "quadratic"
-        The function h: "quadratic", "diagonal", "low-rank" or anything in
-        :mod:`isthmus.critics`.
-    anchor, maps
-        As in :class:`isthmus.MDRE`; without them by default.
+    critic, anchor, maps
+        As in :class:`BDRE`, but none of them "auto".
     l2 : float or "auto", default "auto"
-        Ridge penalty on the coefficients, which are standardised for each class.
-        "auto" takes the one under which the labels of held-out rows are likeliest;
-        with fewer than 200 rows in a sample it is 1. Rows that h can separate
-        leave no minimum at 0, the authors' value.
+        As in :class:`BDRE`. Rows that h can separate leave no minimum at 0, the authors'
+        value.
     solver : {"ngd", "newton"}, default "ngd"
         The authors' normalised gradient descent, or Newton's method: the loss is convex.
         The minimum is the same.
@@ -70,25 +71,19 @@ class ExponentialNCE(RatioEstimator):
         Largest component of the gradient, relative to the loss, at the solution.
     max_iter : int, default 5000
         Largest number of steps.
-    random_state : int, Generator, RandomState or None, default None
-        Seeds the split by which the penalty is chosen.
-    verbose : int, default 0
-        Print a line for each hundred steps if positive.
+    random_state, verbose
+        As in :class:`BDRE`; a line is printed for each hundred steps.
 
     Attributes
     ----------
-    n_iter_ : int
-        Number of steps.
-    converged_ : bool
-        Whether the tolerance was reached.
+    n_iter_, converged_ : int and bool
+        Number of steps, and whether the tolerance was reached.
+    model_ : ClassModel
+        The fitted model, without rows.
     solution_ : Solution
         Parameters, status, number of steps and gradient norm.
-    l2_ : float
-        The penalty.
-    selection_ : Selection
-        How it was chosen.
-    classes_, n_features_in_, feature_names_in_
-        As in every estimator.
+    l2_, selection_ : float and Selection
+        The penalty, and how it was chosen.
 
     Examples
     --------
@@ -103,33 +98,15 @@ class ExponentialNCE(RatioEstimator):
     True
     """
 
-    def __init__(
-        self,
-        critic: Any = "quadratic",
-        *,
-        anchor: Any = None,
-        maps: Any = None,
-        l2: float | str = "auto",
-        solver: str = "ngd",
-        step: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 5000,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.critic = critic
-        self.anchor = anchor
-        self.maps = maps
-        self.l2 = l2
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    critic: Any = "quadratic"
+    _: KW_ONLY
+    solver: str = "ngd"
+    step: float = 1.0
+    tol: float = 1e-5
+    max_iter: int = 5000
 
     def check_parameters(self) -> None:
-        check_settings(self._settings())
+        check_settings(self.settings(solver="newton"))
         check_verbose(self.verbose)
         for name in ("critic", "anchor", "maps"):
             if is_auto(getattr(self, name)):
@@ -145,29 +122,26 @@ class ExponentialNCE(RatioEstimator):
         check_option(self.solver, "solver", ["ngd", "newton"])
         check_number(self.step, "step", low=0, open_low=True, open_high=True)
 
-    def _settings(self) -> Settings:
-        return Settings.of(self, auxiliaries=None, solver="newton")
-
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
         check_kinds(self.maps, samples.n_columns, "maps")
-        critic, settings = convex_critic(self.critic), self._settings()
-        both = binary_rows(samples, settings, critic, seeds, warn=True)
-        self._offsets = both.offsets
-        self._critic = Difference(both.bind(critic))
-        self.selection_ = Selection(rule="Every setting was given.")
-        penalty: Any = self.l2
-        if is_auto(self.l2):
-            penalty = self._critic.n_parameters // 2 if both.offsets.anchors else 1.0
-            self.selection_ = Selection(rule=f"Fewer than {LEAST_ROWS} rows in a sample.")
-            if can_hold_out(found := [collect(one.rows, one.weight) for one in samples]):
-                train, held = split_samples(found, seeds)
-                chosen = choose_penalty(
-                    train, held, settings, seeds, objective=ExponentialObjective
-                )
-                penalty, self.selection_ = chosen.l2, chosen.selection
-        self.l2_ = float(penalty)
-        self.solution_ = self._solve(binary_blocks(both), np.zeros(self._critic.n_parameters))
-        self._raw = self._critic.expand(self.solution_.theta)
+        critic, settings = convex_critic(self.critic), self.settings(solver="newton")
+        rows = prepare(samples, settings, critic, seeds)
+        bound = rows.bind(critic)
+        penalty = find_penalty(
+            rows,
+            bound,
+            settings,
+            hold_out_of_both(samples, seeds) if is_auto(self.l2) else None,
+            seeds,
+            objective=ExponentialObjective,
+            too_few=f"Fewer than {LEAST_ROWS} rows in a sample.",
+        )
+        self.l2_, self.selection_ = float(penalty.l2), penalty.selection
+        objective = ExponentialObjective(Difference(bound), difference_blocks(rows), self.l2_)
+        self.solution_ = self._solve(objective, np.zeros(bound.n_parameters))
+        self.model_ = ClassModel(
+            rows.offsets.without_rows(), np.log(rows.prior), bound, self.solution_.theta
+        )
         self.n_iter_, self.converged_ = self.solution_.iterations, self.solution_.converged
         if not self.converged_:
             warnings.warn(
@@ -178,23 +152,209 @@ class ExponentialNCE(RatioEstimator):
                 stacklevel=4,
             )
 
-    def _solve(self, blocks: MemoryBlocks, start: Array) -> Solution:
+    def _solve(self, objective: ExponentialObjective, start: Array) -> Solution:
         if np.isinf(self.l2_):
             return Solution(start, "converged", 0, 0.0, np.nan)
-        objective = ExponentialObjective(self._critic, blocks, self.l2_)
-        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        if self.solver == "newton":
-            shown = (lambda i, norm: _report(i, norm)) if self.verbose else None
-            return newton_descent(objective, start, callback=shown, **how)
-        show = (lambda i, theta, norm: _report(i, norm)) if self.verbose else None
-        return normalised_descent(objective, start, step=self.step, callback=show, **how)
+        solve = newton_descent
+        if self.solver == "ngd":
+            solve = partial(normalised_descent, step=self.step)
+        return solve(
+            objective,
+            start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callback=_report if self.verbose else None,
+        )
 
     def evaluate(self, rows: Array) -> Array:
-        Z = self._offsets.where(rows)
-        h = self._offsets(rows, Z) - self._offsets.bias
-        return np.asarray(h[:, 0] - h[:, 1] + self._critic.values(self._raw, Z)[:, 0])
+        return self.model_.log_ratio(rows)
 
 
 def _report(iteration: int, norm: float) -> None:
     if iteration % 100 == 0:
         print(f"ExponentialNCE step {iteration:5d}   gradient {norm:.2e}")
+
+
+class ExponentialObjective(Objective):
+    """The exponential loss, with a ridge, over blocks of two classes.
+
+    With n the total weight and h the critic, the difference of two, it is
+
+        F(theta) = n/2 (E_p[exp(-h/2)] + E_q[exp(h/2)]) + l2/2 |theta|^2,
+
+    divided by a scale. The factor n/2 gives ``l2`` the meaning that it has in logistic
+    regression: for small h the two losses agree. Losses of a chasm are far below what a
+    tolerance can see; they are measured in units of one that was reached before, whose
+    logarithm is ``log_scale``.
+    """
+
+    def __init__(
+        self, critic: LinearCritic, blocks: Blocks, l2: float = 0.0, log_scale: float = 0.0
+    ) -> None:
+        super().__init__(critic, blocks, l2)
+        self.log_scale = log_scale
+        self.ridge = self.l2 * float(np.exp(-log_scale))
+
+    def at(self, theta: Array) -> ExponentialPoint:
+        return ExponentialPoint(self, np.asarray(theta, dtype=np.float64))
+
+
+class ExponentialPoint(Point):
+    """The objective at one value of the parameters.
+
+    ``log_loss`` is the logarithm of half the loss, without the ridge, and 0 where h is 0;
+    ``relative`` is the gradient over n times half the loss, which is zero at the minimum of any
+    loss. The value is infinite where the loss overflows; everything else is finite.
+    """
+
+    objective: ExponentialObjective
+
+    def __init__(self, objective: ExponentialObjective, theta: Array) -> None:
+        self.objective, self.theta = objective, theta
+        self._raw = objective.critic.expand(theta)
+        self._kept: dict[int, Array] = {}
+        blocks, total = objective.blocks, objective.total_weight
+        largest = gather(blocks, lambda block: self._exponent(block).max(keepdims=True))
+        self._top = float(largest.max())
+        self._mass, moments = blocks.sum(self._mass_and_moments)
+        self.log_loss = self._top + float(np.log(self._mass / total))
+        pull = objective.critic.contract(moments) / self._mass
+        power = self.log_loss - objective.log_scale
+        self.loss = float(np.exp(power)) if power < _LARGEST_POWER else np.inf
+        self.value = total * self.loss + 0.5 * objective.ridge * float(theta @ theta)
+        self.gradient = total * self.loss * pull + objective.ridge * theta
+        # Where the loss overflows the ridge is nothing beside it.
+        weaker = objective.l2 / total * np.exp(min(-self.log_loss, _LARGEST_POWER))
+        self.relative: Array = pull + weaker * theta
+
+    @property
+    def log_value(self) -> float:
+        """Logarithm of loss and ridge together, per unit of weight."""
+        objective = self.objective
+        ridge = 0.5 * objective.l2 * float(self.theta @ self.theta) / objective.total_weight
+        return float(np.logaddexp(self.log_loss, np.log(ridge) if ridge > 0 else -np.inf))
+
+    def _exponent(self, block: Block) -> Array:
+        """-h/2 at rows of p and h/2 at rows of q."""
+        if block.index in self._kept:
+            return self._kept[block.index]
+        h = block.offset[:, 0] - block.offset[:, 1]
+        h += self.objective.critic.values(self._raw, block.X)[:, 0]
+        h *= _sign(block)
+        if self.objective.blocks.keeps:
+            self._kept[block.index] = h
+        return h
+
+    def _part(self, block: Block) -> Array:
+        """Part of every row in the loss, up to the mass of all."""
+        return np.asarray(block.weight * np.exp(self._exponent(block) - self._top))
+
+    def _mass_and_moments(self, block: Block) -> tuple[float, Any]:
+        part = self._part(block)
+        return float(part.sum()), self._accumulated((_sign(block) * part)[None], block.X)
+
+    def hessian_product(self, direction: Array) -> Array:
+        objective, critic = self.objective, self.objective.critic
+        raw = critic.expand(direction)
+
+        def moments(block: Block) -> Any:
+            slope = critic.values(raw, block.X)[:, 0]
+            return self._accumulated((0.25 * self._part(block) * slope)[None], block.X)
+
+        pull = critic.contract(objective.blocks.sum(moments)) / self._mass
+        return np.asarray(objective.total_weight * self.loss * pull + objective.ridge * direction)
+
+    def hessian(self) -> Array:
+        objective, size = self.objective, self.objective.n_parameters
+
+        def outer(block: Block) -> Array:
+            part, second = 0.25 * self._part(block), np.zeros((size, size))
+            for at in block.pieces(size):
+                phi = objective.critic.features(block.X[at])[0]
+                second += (phi * part[at, None]).T @ phi
+            return second
+
+        second = objective.blocks.sum(outer) / self._mass
+        return np.asarray(
+            objective.total_weight * self.loss * second + objective.ridge * np.eye(size)
+        )
+
+
+def _sign(block: Block) -> float:
+    return 0.5 if block.label else -0.5
+
+
+def normalised_descent(
+    objective: ExponentialObjective,
+    start: Array,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 5000,
+    step: float = 1.0,
+    callback: Callable[[int, float], None] | None = None,
+) -> Solution:
+    """Gradient descent with steps of a given length, whatever the size of the gradient.
+
+    To come within delta of the minimum theta*, the paper takes steps of length
+    delta / sqrt(kappa), where kappa is the condition number of the Hessian there; that
+    takes kappa |theta_0 - theta*|^2 / delta^2 of them. Neither number is known, so that
+    delta is halved over and over: steps begin at the length ``step``, which is halved when
+    ten steps have lowered the logarithm of the loss by less than a twentieth of what ten
+    steps down a straight slope would, and go on from the best point, which is returned.
+    It stops where the largest component of the gradient, relative to the loss, is ``tol``.
+    """
+    best = point = objective.at(start)
+    length, before, status = step, point.log_value, ""
+    for iteration in range(max_iter + 1):
+        norm = float(np.abs(point.relative).max())
+        if callback is not None:
+            callback(iteration, norm)
+        if norm <= tol:
+            best, status = point, "converged"
+            break
+        if iteration == max_iter:
+            status = "max_iter was reached before the tolerance: raise max_iter, tol or l2"
+            break
+        if length < _SHORTEST * (1.0 + float(np.linalg.norm(best.theta))):
+            status = "no step lowers the objective further: raise l2, or use solver='newton'"
+            break
+        size = float(np.linalg.norm(point.relative))
+        # Of the logarithm of loss and ridge together.
+        slope = size * float(np.exp(point.log_loss - point.log_value))
+        point = objective.at(point.theta - length * (point.relative / size))
+        best = point if point.log_value < best.log_value else best
+        if (iteration + 1) % _STEPS == 0:
+            if before - best.log_value < _WORTH * _STEPS * length * slope:
+                point, length = best, 0.5 * length
+            before = best.log_value
+    return _solution(best, status, iteration)
+
+
+def newton_descent(
+    objective: ExponentialObjective,
+    start: Array,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 5000,
+    callback: Callable[[int, float], None] | None = None,
+) -> Solution:
+    """Newton's method, over and over in units of the loss that was reached."""
+    steps, status, point = 0, "converged", objective.at(start)
+    while True:
+        scaled = ExponentialObjective(
+            objective.critic, objective.blocks, objective.l2, point.log_loss
+        )
+        found = newton(scaled, point.theta, tol=tol, max_iter=max_iter - steps, callback=callback)
+        steps += found.iterations
+        before, point = point, objective.at(found.theta)
+        if not found.converged or steps >= max_iter:
+            status = found.status
+            break
+        if point.log_loss > before.log_loss - np.log(2.0):
+            break
+    return _solution(point, status, steps)
+
+
+def _solution(point: ExponentialPoint, status: str, steps: int) -> Solution:
+    norm = float(np.abs(point.relative).max())
+    return Solution(point.theta, status, steps, norm, point.value)

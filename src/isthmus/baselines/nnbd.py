@@ -1,9 +1,14 @@
-"""Non-negative Bregman divergence minimisation: Kato & Teshima, ICML 2021 (arXiv 2006.06979)."""
+"""NNBD: a Bregman divergence that is kept from falling without end.
+
+Kato & Teshima, "Non-Negative Bregman Divergence Minimization for Deep Direct Density
+Ratio Estimation", ICML 2021, arXiv:2006.06979.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +17,14 @@ from scipy.special import log_expit
 from ..data.blocks import slices
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
-from ..data.validation import check_flag, check_number, check_option
+from ..data.validation import check_flag, check_option
 from ..estimator import RatioEstimator
-from ..neural.batches import ClassBatches
-from ..neural.lazy_torch import require_torch, seeded
-from ..neural.networks import evaluate, mlp
+from ..neural import ClassBatches, Trained, evaluate, require_torch, seeded, train
 from ..neural.parameters import check_shared, training_of
-from ..neural.training import Trained, printed, train
-from ..typing import Array, RandomState
+from ..neural.training import printed
+from ..settings import is_auto
+from ..typing import Array
+from .parameters import NetworkParameters, check_unless_auto
 
 # Bounds that "auto" tries, what a larger one must gain, and the authors' own for where no rows
 # can be held out. Losses do not fall and then rise along them: all are tried.
@@ -30,7 +35,7 @@ _ROWS = 4096
 _LOW = -40.0
 
 
-class _Loss(NamedTuple):
+class Loss(NamedTuple):
     """A Bregman divergence in terms of the network's output h, with C = 1 / bound.
 
     ``positive(h)`` is f'(r) r - f(r), less its lower bound; ``rest(h, C)`` is f'(r) less C times
@@ -43,9 +48,12 @@ class _Loss(NamedTuple):
     start: Callable[[float], float]
 
 
-def _losses() -> dict[str, _Loss]:
+def losses() -> dict[str, Loss]:
     torch = require_torch("NNBD")
     softplus, log_sigmoid = torch.nn.functional.softplus, torch.nn.functional.logsigmoid
+
+    def half_square(h: Any) -> Any:
+        return softplus(h) ** 2 / 2
 
     def log_softplus(h: Any) -> Any:
         return torch.where(h < _LOW, h, softplus(h.clamp(min=_LOW)).log())
@@ -55,19 +63,16 @@ def _losses() -> dict[str, _Loss]:
 
     one = math.log(math.expm1(1.0))
     return {
-        "lsif": _Loss(
-            lambda h: softplus(h) ** 2 / 2,
-            lambda h, c: softplus(h) - c * softplus(h) ** 2 / 2,
-            log_ratio,
-            lambda c: one,
+        "lsif": Loss(
+            half_square, lambda h, c: softplus(h) - c * half_square(h), log_ratio, lambda c: one
         ),
-        "ukl": _Loss(
+        "ukl": Loss(
             softplus, lambda h, c: log_softplus(h) - c * softplus(h), log_ratio, lambda c: one
         ),
-        "binary-kl": _Loss(
+        "binary-kl": Loss(
             softplus, lambda h, c: log_sigmoid(h) - c * softplus(h), lambda h, c: h, lambda c: 0.0
         ),
-        "pu": _Loss(
+        "pu": Loss(
             softplus,
             lambda h, c: c * log_sigmoid(h),
             lambda h, c: log_expit(h) - math.log(c),
@@ -76,7 +81,8 @@ def _losses() -> dict[str, _Loss]:
     }
 
 
-class NNBD(RatioEstimator):
+@dataclass(eq=False, repr=False)
+class NNBD(NetworkParameters, RatioEstimator):
     """Estimate p/q by a network whose empirical Bregman divergence is kept from falling too far.
 
     With a convex f and a model r of the ratio, the Bregman divergence is, up to a constant,
@@ -127,9 +133,8 @@ class NNBD(RatioEstimator):
         Largest number of steps.
     batch_size : int, default 256
         Rows of each sample in a batch.
-    lr : float, default 1e-3
-        Learning rate.
-    weight_decay : float, default 1e-5
+    lr, weight_decay : float, default 1e-3 and 1e-5
+        Learning rate and weight decay.
     validation : float, default 0.15
         Share of the rows to hold out, for stopping and for choosing the bound.
     patience : int, default 10
@@ -142,23 +147,13 @@ class NNBD(RatioEstimator):
 
     Attributes
     ----------
-    bound_ : float
-        The bound that was used.
-    selection_ : dict
-        Held-out logistic loss of every bound that was tried; empty if none was chosen.
-    training_ : Trained
-        How training went.
-    n_iter_ : int
-        Number of steps.
-    module_ : torch.nn.Module
-        The network, in double precision.
-    standard_ : Standard
-        The map of the columns before it.
-
-    References
-    ----------
-    M. Kato and T. Teshima, "Non-Negative Bregman Divergence Minimization for Deep Direct Density
-    Ratio Estimation", ICML 2021.
+    bound_, selection_ : float and dict
+        The bound that was used, and the held-out logistic loss of every bound that was tried;
+        empty if none was chosen.
+    training_, n_iter_ : Trained and int
+        How training went, and the number of steps.
+    module_, standard_ : torch.nn.Module and Standard
+        The network, in double precision, and the map of the columns before it.
 
     Examples
     --------
@@ -171,59 +166,24 @@ class NNBD(RatioEstimator):
     array([5.])
     """
 
-    def __init__(
-        self,
-        loss: str = "lsif",
-        *,
-        bound: float | str = "auto",
-        correction: bool = True,
-        width: int = 128,
-        depth: int = 2,
-        steps: int = 2000,
-        batch_size: int = 256,
-        lr: float = 1e-3,
-        weight_decay: float = 1e-5,
-        validation: float = 0.15,
-        patience: int = 10,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.bound = bound
-        self.correction = correction
-        self.width = width
-        self.depth = depth
-        self.steps = steps
-        self.batch_size = batch_size
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.validation = validation
-        self.patience = patience
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = "lsif"
+    _: KW_ONLY
+    bound: float | str = "auto"
+    correction: bool = True
 
     def check_parameters(self) -> None:
         require_torch("NNBD")
-        check_option(self.loss, "loss", _losses())
-        if self.bound != "auto":
-            check_number(self.bound, "bound", low=1, open_low=True, high=1e30)
+        check_option(self.loss, "loss", losses())
+        check_unless_auto(self.bound, "bound", low=1, open_low=True, high=1e30)
         check_flag(self.correction, "correction")
         check_shared(self)
 
     def learn(self, samples: TwoSamples, seeds: Seeds) -> None:
-        batches = ClassBatches(
-            list(samples),
-            batch_size=self.batch_size,
-            validation=self.validation,
-            rng=seeds("held out"),
-        )
+        batches = self.make_batches(samples, seeds("held out"))
         self.standard_ = batches.standard
         self.selection_: dict[float, float] = {}
-        if self.bound != "auto":
-            self.bound_ = float(self.bound)
-            self.module_, self.training_ = self._train(batches, self.bound_, seeds)
-        elif batches.held is None:
-            self.bound_ = FEW_ROWS_BOUND
+        if not is_auto(self.bound) or batches.held is None:
+            self.bound_ = FEW_ROWS_BOUND if is_auto(self.bound) else float(self.bound)
             self.module_, self.training_ = self._train(batches, self.bound_, seeds)
         else:
             best = math.inf
@@ -237,9 +197,9 @@ class NNBD(RatioEstimator):
 
     def _train(self, batches: ClassBatches, bound: float, seeds: Seeds) -> tuple[Any, Trained]:
         torch = require_torch("NNBD")
-        kind, c, rng = _losses()[self.loss], 1.0 / bound, seeds("network")
+        kind, c, rng = losses()[self.loss], 1.0 / bound, seeds("network")
         with seeded(rng):
-            module = mlp(batches.n_columns, 1, width=self.width, depth=self.depth)
+            module = self.make_network(batches.n_columns)
         torch.nn.init.constant_(module[-1].bias, kind.start(c))
 
         def loss(generator: Any) -> Any:
@@ -267,11 +227,10 @@ class NNBD(RatioEstimator):
 
     def _logistic(self, module: Any, bound: float, batches: ClassBatches) -> float:
         """Logistic loss of the log-ratio at the rows held out: one scale for all bounds."""
-        torch = require_torch("NNBD")
 
         def loss(label: int, rows: Any) -> Any:
             values = self._values(module, bound, rows.double().numpy())
-            return torch.from_numpy(np.logaddexp(0.0, values if label else -values))
+            return require_torch("NNBD").from_numpy(np.logaddexp(0.0, values if label else -values))
 
         return batches.held_out_mean(loss) / 2
 
@@ -279,7 +238,7 @@ class NNBD(RatioEstimator):
         h = np.concatenate(
             [evaluate(module, rows[part])[:, 0] for part in slices(len(rows), _ROWS)]
         )
-        return np.asarray(_losses()[self.loss].log_ratio(h, 1.0 / bound))
+        return losses()[self.loss].log_ratio(h, 1.0 / bound)
 
     def evaluate(self, rows: Array) -> Array:
         return self._values(self.module_, self.bound_, self.standard_(rows))

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..neural import Trained, Training, evaluate, mlp, require_torch, seeded, train
+from ..data.distinct import Distinct
+from ..neural import Trained, evaluate, require_torch, seeded, train
 from ..typing import Array
-from .distinct import Distinct
-from .time_score import Path
+from .parameters import NetworkParameters
+from .time_score import Path, split_off
 
 _WAVES = 3
 _GRID = 4001
@@ -47,18 +48,10 @@ class Clock:
 
 @dataclass
 class NetworkScore:
-    """A time score s(x, t) = anchor(x, t) + scale(t) net(z, tau).
+    """A time score s(x, t) = scale(t) net(z, tau), plus that of the normal path if it is anchored.
 
-    z = (x - mean_t) / sd_t are the coordinates in which the normal path is standard.
-
-    Attributes
-    ----------
-    path : Path
-    clock : Clock
-    net : torch.nn.Module
-        First output: the time score. The others, if any: the data score of z.
-    anchored : bool
-        Whether the normal path's time score is added.
+    z = (x - mean_t) / sd_t are the coordinates in which the normal path is standard. The first
+    output of the network is the time score, the others, if any, are the data score of z.
     """
 
     path: Path
@@ -70,23 +63,25 @@ class NetworkScore:
         """Time score at the rows of Y, shape (n,)."""
         mean, variance, *_ = self.path.moments(t)
         tau = np.full((len(Y), 1), float(self.clock.tau(t)))
-        inputs = np.hstack([(Y - mean) / np.sqrt(variance), tau])
-        out = evaluate(lambda x: self.net(_inputs(x[:, :-1], x[:, -1:]))[:, 0], inputs)
+        rows = np.hstack([(Y - mean) / np.sqrt(variance), tau])
+        out = evaluate(lambda x: self.net(inputs(x[:, :-1], x[:, -1:]))[:, 0], rows)
         score = float(self.path.scale(np.array([t]))[0]) * out
         return score + self.path.score(Y, t) if self.anchored else score
 
 
 @dataclass
-class _Batch:
-    """Rows of x_t, with what the objective needs of them, as tensors of shape (n, .)."""
+class Batch:
+    """Rows of x_t, with what the objective needs of them, as tensors of shape (n, .).
+
+    The network is differentiated in the direction (dz, dtau); the ends are rows of q at the
+    beginning and of p at the end.
+    """
 
     z: Any
     tau: Any
-    # Direction in which the network is differentiated.
     dz: Any
     dtau: Any
     normal: Any
-    # Rows of q at the beginning and of p at the end.
     ends: tuple[Any, Any] | None
 
 
@@ -94,85 +89,78 @@ def fit_network(
     path: Path,
     p: Distinct,
     q: Distinct,
+    how: NetworkParameters,
     *,
     objective: str,
     joint: bool,
     anchored: bool,
-    width: int,
-    depth: int,
-    batch_size: int,
-    validation: float,
-    settings: Training,
     rng: np.random.Generator,
-    progress: Callable[[int, int, str], None] | None,
+    progress: Callable[[int, int, str], None],
 ) -> tuple[NetworkScore, Trained]:
     """Train the network; parameters as in :class:`~isthmus.baselines.DREInfinity`."""
     torch = require_torch("DREInfinity")
-    d, clock = len(path.mean_p), Clock(path)
+    d, clock, size = len(path.mean_p), Clock(path), how.batch_size
     with seeded(rng):
-        net = mlp(d + 1 + 2 * _WAVES, 1 + d * joint, width=width, depth=depth)
-    (fit_p, held_p), (fit_q, held_q) = p.split(validation, rng), q.split(validation, rng)
+        net = how.make_network(d + 1 + 2 * _WAVES, 1 + d * joint)
+    (fit_p, held_p), (fit_q, held_q) = (split_off(x, how.validation, rng) for x in (p, q))
 
     def loss(generator: Any) -> Any:
-        u = torch.rand((3, batch_size), generator=generator, dtype=torch.float64).numpy()
+        u = torch.rand((3, size), generator=generator, dtype=torch.float64).numpy()
         # One time in each part of the way.
-        tau = (np.arange(batch_size) + u[2]) / batch_size
-        batch = _batch(path, clock, fit_p.at(u[0]), fit_q.at(u[1]), tau, objective)
+        tau = (np.arange(size) + u[2]) / size
+        batch = make_batch(path, clock, fit_p.at(u[0]), fit_q.at(u[1]), tau, objective)
         probe = None
         if joint:
             probe = torch.randint(0, 2, batch.z.shape, generator=generator) * 2.0 - 1.0
-        return _objective(net, batch, clock.length, anchored, probe)
+        return time_score_loss(net, batch, clock.length, anchored, probe)
 
     held_out = None
     if held_p is not None and held_q is not None:
         count = min(max(held_p.size, held_q.size), _HELD_OUT_ROWS)
         pairs = held_p.stratified(count, rng), held_q.stratified(count, rng)
         tau = (rng.permutation(count) + 0.5) / count
-        judge = _batch(path, clock, *pairs, tau, objective)
+        judge = make_batch(path, clock, *pairs, tau, objective)
 
         def held_out() -> float:
             # The data score serves the time score, which alone is judged.
-            return float(_objective(net, judge, clock.length, anchored, None))
+            return float(time_score_loss(net, judge, clock.length, anchored, None))
 
+    settings = how.training_settings()
     report = train(net, loss, rng=rng, held_out=held_out, settings=settings, progress=progress)
     return NetworkScore(path, clock, net.double(), anchored), report
 
 
-def _batch(path: Path, clock: Clock, x_p: Array, x_q: Array, tau: Array, objective: str) -> _Batch:
+def make_batch(
+    path: Path, clock: Clock, x_p: Array, x_q: Array, tau: Array, objective: str
+) -> Batch:
     """Everything but the network is computed in double precision and without gradients."""
     t = clock.time(tau)[:, None]
-    a, b, da, db = path.weights(t)
-    X = b * x_q + a * x_p
-    mean, variance, d_mean, d_variance = path.moments(t)
-    root = np.sqrt(variance)
+    Z, U, normal = path.rows(t, x_p, x_q)
     scale = path.scale(t[:, 0])[:, None]
-    Z = (X - mean) / root
     if objective == "path":
         # Minus the motion of x_t at a fixed t.
-        dz, dtau, ends = -(db * x_q + da * x_p) / root / scale, np.zeros_like(t), None
+        dz, dtau, ends = -U / scale, np.zeros_like(t), None
     else:
         # The passing of t at a fixed x.
-        dz = -(d_mean / root + 0.5 * Z * d_variance / variance) / scale
+        _, variance, d_mean, d_variance = path.moments(t)
+        dz = -(d_mean / np.sqrt(variance) + 0.5 * Z * d_variance / variance) / scale
         dtau = np.full_like(t, 1.0 / clock.length)
-        ends = tuple(
-            _tensor((x - m) / np.sqrt(v))
-            for x, m, v in (
-                (x_q, path.mean_q, path.variance_q),
-                (x_p, path.mean_p, path.variance_p),
-            )
+        ends = (
+            _tensor((x_q - path.mean_q) / np.sqrt(path.variance_q)),
+            _tensor((x_p - path.mean_p) / np.sqrt(path.variance_p)),
         )
-    normal = path.score(X, t)[:, None] / scale
-    z, clock_tau, dz, dtau, normal = map(_tensor, (Z, tau[:, None], dz, dtau, normal))
-    return _Batch(z, clock_tau, dz, dtau, normal, ends)
+    normal = normal[:, None] / scale
+    z, tau, dz, dtau, normal = (_tensor(x) for x in (Z, tau[:, None], dz, dtau, normal))
+    return Batch(z, tau, dz, dtau, normal, ends)
 
 
-def _objective(net: Any, batch: _Batch, length: float, anchored: bool, probe: Any) -> Any:
+def time_score_loss(net: Any, batch: Batch, length: float, anchored: bool, probe: Any) -> Any:
     """Time score matching per unit of the clock; see :class:`~isthmus.baselines.DREInfinity`."""
     torch = require_torch("DREInfinity")
     with torch.enable_grad():
         z = batch.z.clone().requires_grad_(True)
         tau = batch.tau.clone().requires_grad_(True)
-        out = net(_inputs(z, tau))
+        out = net(inputs(z, tau))
         s = out[:, :1]
         slope_z, slope_tau = torch.autograd.grad(s.sum(), (z, tau), create_graph=True)
         along = (slope_z * batch.dz).sum(1, keepdim=True) + slope_tau * batch.dtau
@@ -181,7 +169,7 @@ def _objective(net: Any, batch: _Batch, length: float, anchored: bool, probe: An
             loss = loss + 2.0 * (s * batch.normal).mean()
         if batch.ends is not None:
             first, last = (
-                net(_inputs(end, torch.full((len(end), 1), when)))[:, 0].mean()
+                net(inputs(end, torch.full((len(end), 1), when)))[:, 0].mean()
                 for end, when in zip(batch.ends, (0.0, 1.0), strict=True)
             )
             loss = loss + (2.0 / length) * (first - last)
@@ -192,7 +180,7 @@ def _objective(net: Any, batch: _Batch, length: float, anchored: bool, probe: An
     return loss
 
 
-def _inputs(z: Any, tau: Any) -> Any:
+def inputs(z: Any, tau: Any) -> Any:
     """Coordinates and an embedding of the time."""
     torch = require_torch("DREInfinity")
     angles = [math.pi * k * tau for k in range(1, _WAVES + 1)]

@@ -14,16 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..critics.quadratic import Coefficients, Quadratic
+from ..data.distinct import Distinct
 from ..data.seeds import Seeds
 from ..maps.affine import Frame
+from ..settings import is_auto
 from ..typing import Array
-from .distinct import Distinct
-from .time_score import Path, panels
+from .time_score import MovingRows, Path, panels, split_off
 
 # Penalties that are tried, in units of the number of rows.
 _RATIOS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
@@ -37,26 +38,9 @@ _ROWS_FOR_TIMES = 1000
 _TIMES_TOL = 1e-3
 
 
-class _Rows(NamedTuple):
-    """Rows of x_t in its frame, how they move, and the normal time score there."""
-
-    Z: Array
-    U: Array
-    normal: Array
-
-
 @dataclass(frozen=True)
 class QuadraticScore:
-    """The quadratic part of a time score: coefficients at the nodes of a rule in t.
-
-    Attributes
-    ----------
-    path : Path
-    critic : Quadratic
-    times, weights : ndarray of shape (k,)
-    coefficients : list of Coefficients
-        One for each time, in the frame of x_t.
-    """
+    """The quadratic part of a time score: coefficients, in the frame of x_t, at the nodes in t."""
 
     path: Path
     critic: Quadratic
@@ -84,41 +68,24 @@ def fit_quadratic(
     seeds: Seeds,
     report: Callable[[str], None],
 ) -> tuple[QuadraticScore | None, float]:
-    """Fit the difference from the normal path's time score.
+    """Fit the difference from the normal path's time score; with it, the penalty.
 
-    Parameters
-    ----------
-    path : Path
-    p, q : Distinct
-        Samples in the path's coordinates.
-    l2 : float or "auto"
-    validation : float
-        Share of rows that judge the penalties.
-    tol : float
-        Relative residual at which a system counts as solved.
-    seeds : Seeds
-    report : callable
-        Takes lines on the progress.
-
-    Returns
-    -------
-    score, l2
-        None and infinity where the normal path is not improved on.
+    The penalty is judged by a share ``validation`` of the rows; None and infinity are returned
+    where the normal path is not improved on. ``tol`` is the relative residual at which a system
+    counts as solved; ``report`` takes lines on the progress.
     """
     some = [x.rows[:: max(1, len(x.rows) // _ROWS_FOR_TIMES)] for x in (p, q)]
     times, weights = panels(path, np.vstack(some), max(tol, _TIMES_TOL))
     d = len(path.mean_p)
     critic = Quadratic().bind([Frame(np.zeros(d), np.eye(d))])
-    if l2 == "auto":
+    if is_auto(l2):
         l2 = _choose(path, critic, p, q, times, weights, validation, seeds, report)
     if np.isinf(float(l2)):
         return None, np.inf
-    count = _count(p, q)
+    count, ratio = _count(p, q), float(l2) / max(p.size, q.size)
     found = []
     for j, t in enumerate(times):
-        rows = _draw(path, float(t), p, q, count, seeds(f"pairs {j}"))
-        basis = _Krylov(critic, rows)
-        ratio = float(l2) / max(p.size, q.size)
+        basis = Krylov(critic, draw_rows(path, float(t), p, q, count, seeds(f"pairs {j}")))
         while basis.extend() and basis.residual(ratio) > tol:
             pass
         found.append(critic.expand(basis.solution(ratio)))
@@ -139,51 +106,48 @@ def _choose(
 ) -> float:
     """Choose the penalty by the objective on rows that are held out."""
     (fit_p, held_p), (fit_q, held_q) = (
-        x.split(validation, seeds(f"held out {name}")) for name, x in (("p", p), ("q", q))
+        split_off(x, validation, seeds(f"held out {name}")) for name, x in (("p", p), ("q", q))
     )
     if held_p is None or held_q is None:
         # As many rows as a prior has coefficients: nothing can be judged.
         return float(critic.n_features)
     count, held = _count(fit_p, fit_q), _count(held_p, held_q)
-    sizes = max(fit_p.size, fit_q.size)
     loss = np.zeros((len(_RATIOS), held))
-    judges_p = held_p.stratified(held, seeds("judges p"))
-    judges_q = held_q.stratified(held, seeds("judges q"))
+    judges = held_p.stratified(held, seeds("judges p")), held_q.stratified(held, seeds("judges q"))
     shares = weights / path.scale(times)
     for j, t in enumerate(times):
-        rows = _draw(path, float(t), fit_p, fit_q, count, seeds(f"fitting pairs {j}"))
-        judge = _frame(path, float(t), judges_p, judges_q)
-        basis = _Krylov(critic, rows, judge)
+        rows = draw_rows(path, float(t), fit_p, fit_q, count, seeds(f"fitting pairs {j}"))
+        judge = path.rows(float(t), *judges)
+        basis = Krylov(critic, rows, judge)
         best, since = np.inf, 0
         while since < _PATIENCE and basis.extend():
-            found = basis.judged(_RATIOS)
-            low = found.mean(axis=1).min()
+            low = basis.judged(_RATIOS).mean(axis=1).min()
             best, since = (low, 0) if low < best else (best, since + 1)
         loss += shares[j] * basis.judged(_RATIOS)
         report(f"penalty at time {j + 1} of {len(times)}: {basis.size} steps")
     mean = loss.mean(axis=1)
     best = int(mean.argmin())
     error = loss[best].std() / np.sqrt(held)
-    return _RATIOS[best] * sizes if mean[best] < -_MARGIN * error else np.inf
+    if mean[best] >= -_MARGIN * error:
+        return np.inf
+    return _RATIOS[best] * max(fit_p.size, fit_q.size)
 
 
-class _Krylov:
+class Krylov:
     """Lanczos' basis for the system of one time, extended a vector at a time."""
 
-    def __init__(self, critic: Quadratic, rows: _Rows, judge: _Rows | None = None) -> None:
+    def __init__(
+        self, critic: Quadratic, rows: MovingRows, judge: MovingRows | None = None
+    ) -> None:
         self.critic, self.rows, self.judge = critic, rows, judge
-        start = _right_side(critic, rows)
+        start = right_side(critic, rows)
         self.norm = float(np.linalg.norm(start))
-        self.vectors: list[Array] = []
         self.next = start / self.norm if self.norm > 0 else None
-        self.diagonal: list[float] = []
-        self.off: list[float] = []
-        self.values: list[Array] = []
-        self.slopes: list[Array] = []
+        self.diagonal, self.off = list[float](), list[float]()
+        self.vectors, self.values, self.slopes = list[Array](), list[Array](), list[Array]()
 
     @property
     def size(self) -> int:
-        """Number of vectors."""
         return len(self.vectors)
 
     def extend(self) -> bool:
@@ -225,18 +189,16 @@ class _Krylov:
 
     def solution(self, ratio: float) -> Array:
         """Coefficients of the features."""
-        if not self.vectors:
-            return np.zeros(self.critic.n_features)
-        return np.asarray(self._weights(ratio) @ np.array(self.vectors))
+        vectors = np.reshape(self.vectors, (self.size, self.critic.n_features))
+        return np.asarray(self._weights(ratio) @ vectors)
 
     def judged(self, ratios: tuple[float, ...]) -> Array:
         """Objective at the rows of the judge for every penalty, shape (penalties, n)."""
         assert self.judge is not None
-        if not self.vectors:
-            return np.zeros((len(ratios), len(self.judge.Z)))
+        shape = self.size, len(self.judge.Z)
         weights = np.array([self._weights(ratio) for ratio in ratios])
-        value = weights @ np.array(self.values)
-        slope = weights @ np.array(self.slopes)
+        value = weights @ np.reshape(self.values, shape)
+        slope = weights @ np.reshape(self.slopes, shape)
         return np.asarray(value**2 + 2.0 * value * self.judge.normal - 2.0 * slope)
 
 
@@ -246,21 +208,14 @@ def _count(p: Distinct, q: Distinct) -> int:
     return int(min(max(p.size, q.size), most))
 
 
-def _draw(
+def draw_rows(
     path: Path, t: float, p: Distinct, q: Distinct, count: int, rng: np.random.Generator
-) -> _Rows:
-    return _frame(path, t, p.stratified(count, rng), q.stratified(count, rng))
+) -> MovingRows:
+    """Rows of x_t that are made of pairs drawn at random."""
+    return path.rows(t, p.stratified(count, rng), q.stratified(count, rng))
 
 
-def _frame(path: Path, t: float, x_p: Array, x_q: Array) -> _Rows:
-    a, b, da, db = (float(w) for w in path.weights(t))
-    X = b * x_q + a * x_p
-    mean, variance, *_ = path.moments(t)
-    scale = np.sqrt(variance)
-    return _Rows((X - mean) / scale, (db * x_q + da * x_p) / scale, path.score(X, t))
-
-
-def _right_side(critic: Quadratic, rows: _Rows) -> Array:
+def right_side(critic: Quadratic, rows: MovingRows) -> Array:
     """E[grad f' dz/dt] - E[f s], where s is the normal time score."""
     Z, U, normal = rows
     ones = np.ones((len(Z), 1))
@@ -271,7 +226,7 @@ def _right_side(critic: Quadratic, rows: _Rows) -> Array:
     return np.asarray((ahead - behind) / (2.0 * step) - _moments(critic, normal[:, None], Z))
 
 
-def _slope(critic: Quadratic, raw: Any, rows: _Rows) -> Array:
+def _slope(critic: Quadratic, raw: Any, rows: MovingRows) -> Array:
     """Derivative of a quadratic function along the rows' motion."""
     step = 1.0 / max(float(np.abs(rows.U).max()), 1e-300)
     ahead = critic.values(raw, rows.Z + step * rows.U)

@@ -18,17 +18,24 @@ import numpy as np
 
 from ..anchors.elliptical import noise_correction
 from ..anchors.gaussian import GaussianAnchor
+from ..data.distinct import Distinct
 from ..data.sample import TwoSamples
 from ..maps.affine import AffineMap, canonical_map
-from ..typing import Array
-from .distinct import Distinct
+from ..typing import Array, BoolArray
 
 FORMS = ("sqrt", "linear")
+# Fewer distinct rows than that leave nothing to hold out.
+_FEWEST = 20
 # Nodes of a rule of Gauss; a panel is accepted when its two halves agree with it.
 _ORDER = 8
 # A panel as narrow as that holds nothing that can be told from rounding.
 _DEEPEST = 40
 _SMALLEST = np.finfo(float).tiny ** 0.5
+
+TimeScore = Callable[[Array, float], Array]
+"""From rows and a time to d/dt log p_t, shape (n,)."""
+
+Halves = tuple[Distinct, Distinct | None]
 
 
 class Moments(NamedTuple):
@@ -40,17 +47,21 @@ class Moments(NamedTuple):
     d_variance: Any
 
 
+class MovingRows(NamedTuple):
+    """Rows of x_t in its frame, how they move in it, and the normal time score there."""
+
+    Z: Array
+    U: Array
+    normal: Array
+
+
 @dataclass(frozen=True)
 class Path:
     """Normal distributions between q and p, with diagonal covariances.
 
-    Attributes
-    ----------
-    form : {"sqrt", "linear"}
-        ``a = sin(pi t / 2), b = cos(pi t / 2)``, or ``a = t, b = 1 - t``. The first
-        is sqrt(1 - a^2) x_q + a x_p of the paper at an even speed: with a = t the
-        derivative of the square root has no bound at the end.
-    mean_p, mean_q, variance_p, variance_q : ndarray of shape (d,)
+    The form "sqrt" has ``a = sin(pi t / 2), b = cos(pi t / 2)``, which is sqrt(1 - a^2) x_q + a x_p
+    of the paper at an even speed: with a = t the derivative of the square root has no bound at
+    the end. "linear" has ``a = t, b = 1 - t``.
     """
 
     form: str
@@ -77,6 +88,13 @@ class Path:
             2.0 * (b * db * self.variance_q + a * da * self.variance_p),
         )
 
+    def rows(self, t: Any, x_p: Array, x_q: Array) -> MovingRows:
+        """Rows of x_t that are made of pairs."""
+        a, b, da, db = self.weights(t)
+        mean, variance, *_ = self.moments(t)
+        X, root = b * x_q + a * x_p, np.sqrt(variance)
+        return MovingRows((X - mean) / root, (db * x_q + da * x_p) / root, self.score(X, t))
+
     def score(self, Y: Array, t: Any) -> Array:
         """Time score d/dt log p_t of the normal distributions, shape (n,)."""
         mean, variance, d_mean, d_variance = self.moments(t)
@@ -94,12 +112,10 @@ class Path:
         return np.asarray(np.sqrt(1.0 + (0.5 * ratio**2 + d_mean**2 / variance).sum(axis=1)))
 
 
-@dataclass(frozen=True)
-class Fitted:
+class FittedPath(NamedTuple):
     """A path, the coordinates that it lives in, and what is known of its error.
 
-    ``bias`` is the constant by which the log-ratio of the two fitted normals is off
-    in the mean over samples.
+    ``bias`` is the constant by which the log-ratio of the two normals is off in the mean.
     """
 
     path: Path
@@ -107,18 +123,13 @@ class Fitted:
     bias: float
 
 
-def fit_path(p: Distinct, q: Distinct, form: str) -> Fitted:
+def fit_path(p: Distinct, q: Distinct, form: str) -> FittedPath:
     """Fit normals to p and to q, in coordinates in which both are diagonal.
 
     The noise of the covariances is taken out as in
     :class:`~isthmus.anchors.GaussianAnchor`.
-
-    Parameters
-    ----------
-    p, q : Distinct
-    form : {"sqrt", "linear"}
     """
-    shared = canonical_map(TwoSamples.of(p.rows, q.rows, p.weight, q.weight))
+    shared = canonical_map(TwoSamples(p.sample, q.sample))
     parts = [GaussianAnchor().fit(shared(x.rows), x.weight).component_ for x in (p, q)]
     covariances = []
     for part in parts:
@@ -138,37 +149,34 @@ def fit_path(p: Distinct, q: Distinct, form: str) -> Fitted:
         for covariance in covariances
     ]
     means = [part.mean @ forward for part in parts]
-    return Fitted(
+    return FittedPath(
         Path(form, means[0], means[1], variances[0], variances[1]),
         AffineMap(shared.centre, shared.forward @ forward, backward @ shared.backward),
         parts[0].bias - parts[1].bias,
     )
 
 
-def rule(begin: float, end: float) -> tuple[Array, Array]:
+def split_off(sample: Distinct, held: float, rng: np.random.Generator) -> Halves:
+    """Hold a share of the rows out; None where it is zero or the rows are few."""
+    k = len(sample.rows)
+    if round(held * k) == 0 or k < _FEWEST:
+        return sample, None
+    return sample.hold_out(rng, held, most=k)
+
+
+def gauss(begin: float, end: float) -> tuple[Array, Array]:
     """Nodes and weights of a rule of Gauss on an interval."""
     nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
     half = 0.5 * (end - begin)
     return begin + half * (nodes + 1.0), half * weights
 
 
-def integrate(score: Callable[[Array, float], Array], rows: Array, tol: float) -> Array:
-    """Integral over t of a time score, for every row.
+def integrate(score: TimeScore, rows: Array, tol: float) -> Array:
+    """Integral over t of a time score, for every row, shape (n,).
 
-    Intervals are halved for those rows for which their rule disagrees with those of
-    the halves: what is found for a row does not depend on the others.
-
-    Parameters
-    ----------
-    score : callable
-        ``score(rows, t)``, shape (n,).
-    rows : ndarray of shape (n, d)
-    tol : float
-        Largest disagreement in an interval, relative to one plus the integral.
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    Intervals are halved for those rows for which their rule disagrees with those of the
+    halves by more than ``tol``, relative to one plus the integral: what is found for a row
+    does not depend on the others.
 
     Examples
     --------
@@ -176,60 +184,45 @@ def integrate(score: Callable[[Array, float], Array], rows: Array, tol: float) -
     >>> integrate(lambda x, t: x[:, 0] * t**2, np.array([[3.0], [6.0]]), 1e-9).round(9)
     array([1., 2.])
     """
-    if len(rows) == 0:
-        return np.zeros(0)
     out = np.zeros(len(rows))
-    everyone = np.arange(len(rows))
-    waiting = [(0.0, 1.0, everyone, _apply(score, rows, 0.0, 1.0), 0)]
+    waiting = [(0.0, 1.0, np.arange(len(rows)), _apply(score, rows, 0.0, 1.0), 0)]
     while waiting:
         begin, end, who, coarse, depth = waiting.pop()
         middle = 0.5 * (begin + end)
         left = _apply(score, rows[who], begin, middle)
         right = _apply(score, rows[who], middle, end)
-        fine = left + right
-        done = np.abs(fine - coarse) <= tol * (1.0 + np.abs(fine))
-        if depth >= _DEEPEST:
-            done[:] = True
-        out[who[done]] += fine[done]
-        left_over = who[~done]
-        if len(left_over):
-            waiting.append((begin, middle, left_over, left[~done], depth + 1))
-            waiting.append((middle, end, left_over, right[~done], depth + 1))
+        done = _agree(coarse, left + right, tol) | (depth >= _DEEPEST)
+        out[who[done]] += (left + right)[done]
+        if not done.all():
+            rest = who[~done]
+            waiting.append((begin, middle, rest, left[~done], depth + 1))
+            waiting.append((middle, end, rest, right[~done], depth + 1))
     return out
 
 
 def panels(path: Path, rows: Array, tol: float) -> tuple[Array, Array]:
-    """Nodes and weights that integrate the path's own time score at the given rows.
-
-    Parameters
-    ----------
-    path : Path
-    rows : ndarray of shape (n, d)
-        In the path's coordinates; the largest error among them counts.
-    tol : float
-
-    Returns
-    -------
-    times, weights : ndarrays of shape (k,)
-    """
-    waiting, kept = [(0.0, 1.0, 0)], []
+    """Times and weights that integrate the path's own time score at all of the given rows."""
+    waiting, found = [(0.0, 1.0, 0)], []
     while waiting:
         begin, end, depth = waiting.pop()
         middle = 0.5 * (begin + end)
         coarse = _apply(path.score, rows, begin, end)
         fine = _apply(path.score, rows, begin, middle) + _apply(path.score, rows, middle, end)
-        if depth >= _DEEPEST or np.all(np.abs(fine - coarse) <= tol * (1.0 + np.abs(fine))):
-            kept.append(rule(begin, end))
+        if depth >= _DEEPEST or _agree(coarse, fine, tol).all():
+            found.append(gauss(begin, end))
         else:
             waiting += [(begin, middle, depth + 1), (middle, end, depth + 1)]
-    times, weights = (np.concatenate(part) for part in zip(*kept, strict=True))
+    times, weights = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(times)
     return times[order], weights[order]
 
 
-def _apply(score: Callable[[Array, float], Array], rows: Array, begin: float, end: float) -> Array:
-    times, weights = rule(begin, end)
+def _agree(coarse: Array, fine: Array, tol: float) -> BoolArray:
+    return np.asarray(np.abs(fine - coarse) <= tol * (1.0 + np.abs(fine)))
+
+
+def _apply(score: TimeScore, rows: Array, begin: float, end: float) -> Array:
     total = np.zeros(len(rows))
-    for t, weight in zip(times, weights, strict=True):
+    for t, weight in zip(*gauss(begin, end), strict=True):
         total += weight * score(rows, float(t))
     return total

@@ -50,7 +50,7 @@ DIVERGENCES = {
 USUAL_DIVERGENCES = ("kl", "reverse-kl", "js", "hellinger", "tv")
 """Divergences that are shown where none are asked for."""
 
-CHECKS = {
+CHECK_TITLES = {
     "convergence": "Convergence of the fits",
     "accuracy": "Accuracy of the classes",
     "normalisation_q": "Mass of p",

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from isthmus import MDRE, stack
+from isthmus.anchors import GaussianAnchor
 from isthmus.data.blocks import Block, MemoryBlocks, StreamedBlocks, add, gather, slices
+from isthmus.data.moments import class_moments, moments
 from isthmus.data.sample import Sample
 from isthmus.functionals import get_divergence
 from isthmus.model.objective import Objective
 from isthmus.model.solvers import newton
 from isthmus.uncertainty.delta import delta_std_error, linearised
+from isthmus.uncertainty.influence import Influence
 
 # Sums of thousands of terms in another order: rounding of some 1e-13 of the largest of them.
 SAME = 1e-9
@@ -72,6 +75,26 @@ def test_moments(both):
         )
         np.testing.assert_allclose(second, everything.T @ everything, rtol=SAME, atol=SAME)
         np.testing.assert_allclose(blocks.mass, [s.weight.sum() for s in rows.blocks.classes])
+        for found, sample in zip(class_moments(blocks), rows.blocks.classes, strict=True):
+            whole = moments(sample)
+            assert found.weight == pytest.approx(whole.weight, rel=SAME)
+            np.testing.assert_allclose(found.mean, whole.mean, rtol=SAME, atol=SAME)
+            np.testing.assert_allclose(found.covariance, whole.covariance, rtol=SAME, atol=SAME)
+
+
+def test_a_normal_anchor_follows_from_the_moments_of_blocks(both):
+    _, rows, in_memory, stream = both
+    for c, sample in enumerate(rows.inside):
+        # Far outliers are pulled in first, which here there are none of.
+        whole = GaussianAnchor().fit(sample.rows, sample.weight).component_
+        for blocks in (in_memory.blocks, stream.blocks):
+            found = GaussianAnchor().from_moments(
+                class_moments(blocks)[c], sample.size, len(sample)
+            )
+            np.testing.assert_allclose(found.component_.mean, whole.mean, rtol=SAME, atol=SAME)
+            np.testing.assert_allclose(
+                found.component_.cholesky, whole.cholesky, rtol=SAME, atol=SAME
+            )
 
 
 def test_value_gradient_and_hessian(both):
@@ -106,8 +129,8 @@ def test_standard_errors(both, name):
     linear, kept = linearised(get_divergence(name), (*ratios, *weights))
     anchored = bool(model.anchors_)
     theta = model.solution_.theta
-    a = delta_std_error(linear, *kept, in_memory.at(theta), anchored)
-    b = delta_std_error(linear, *kept, stream.at(theta), anchored)
+    a = delta_std_error(linear, *kept, Influence(in_memory.at(theta), anchored))
+    b = delta_std_error(linear, *kept, Influence(stream.at(theta), anchored))
     assert b == pytest.approx(a, rel=SAME)
     # The fit adds to the error of the evaluation.
     assert a > delta_std_error(linear, *kept, None)

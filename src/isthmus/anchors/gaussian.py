@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.moments import clipped, moments
+from ..data.moments import Moments, clipped, moments
 from ..data.sample import Sample
 from ..maps.coordinates import Surroundings
 from ..typing import Array
@@ -55,18 +55,18 @@ class GaussianAnchor(SampleAnchor, OneComponent):
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit location and covariance."""
         sample = clipped(sample)
-        size, d = sample.size, sample.rows.shape[1]
-        mean, covariance = moments(sample)
+        self.from_moments(moments(sample), sample.size, distinct_rows(sample.rows))
+
+    def from_moments(self, found: Moments, size: int, distinct: int) -> GaussianAnchor:
+        """Fit to the moments of so many rows, of which so many are different."""
         diagonal = self.covariance == "diagonal"
-        corrected = not diagonal and can_correct(size, d)
+        corrected = not diagonal and can_correct(size, len(found.mean))
         root, whitening, self.shrinkage_ = shrunk_roots(
-            covariance,
-            np.inf if corrected else size,
-            distinct_rows(sample.rows),
-            diagonal=diagonal,
+            found.covariance, np.inf if corrected else size, distinct, diagonal=diagonal
         )
         rows = float(size) if corrected else np.inf
-        self.component_ = Component(1.0, mean, root, whitening, rows=rows)
+        self.component_ = Component(1.0, found.mean, root, whitening, rows=rows)
+        return self
 
 
 def shrunk_roots(

@@ -52,7 +52,8 @@ class StudentTAnchor(SampleAnchor, OneComponent):
         X, size, share = sample.rows, sample.size, sample.share
         d = X.shape[1]
         corrected, distinct = can_correct(size, d), distinct_rows(X)
-        mean, covariance = moments(clipped(sample))
+        found_moments = moments(clipped(sample))
+        mean, covariance = found_moments.mean, found_moments.covariance
         last = -np.inf
         for _ in range(_MAX_STEPS):
             root, whitening, _ = shrunk_roots(covariance, np.inf if corrected else size, distinct)

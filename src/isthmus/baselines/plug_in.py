@@ -200,10 +200,10 @@ def fit_normal(sample: Sample, unbiased: bool) -> Components:
     X = sample.rows
     if unbiased:
         return Components(GaussianAnchor().fit(X, sample.weight).components_)
-    mean, covariance = moments(sample)
+    found = moments(sample)
     distinct = len(X) if len(X) > 10 * X.shape[1] else len(np.unique(X, axis=0))
-    root, whitening, _ = shrunk_roots(covariance, np.inf, distinct)
-    return Components([Component(1.0, mean, root, whitening)])
+    root, whitening, _ = shrunk_roots(found.covariance, np.inf, distinct)
+    return Components([Component(1.0, found.mean, root, whitening)])
 
 
 def fit_student_t(sample: Sample, unbiased: bool) -> Components:
@@ -271,8 +271,9 @@ class Kernels:
 def fit_kernels(sample: Sample, bandwidth: float | str, rng: np.random.Generator) -> Kernels:
     """Put a kernel at every row, and find its width."""
     found = Distinct.to_split(sample)
-    mean, covariance = moments(sample)
-    root, whitening, _ = shrunk_roots(covariance, np.inf, len(found.rows))
+    of_rows = moments(sample)
+    mean = of_rows.mean
+    root, whitening, _ = shrunk_roots(of_rows.covariance, np.inf, len(found.rows))
     found = found.map(lambda X: (X - mean) @ whitening)
     width = _best_width(found, rng) if is_auto(bandwidth) else float(bandwidth)
     log_det = float(np.log(np.diag(root)).sum())

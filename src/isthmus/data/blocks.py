@@ -195,13 +195,15 @@ def gather(blocks: Blocks, f: Callable[[Block], Array]) -> Array:
 
 
 def add(a: Any, b: Any) -> Any:
-    """Add numbers, arrays, and tuples or lists of these.
+    """Add numbers, arrays, and tuples or lists of these; None is nothing.
 
     Examples
     --------
     >>> add((1, [2.0]), (3, [4.0]))
     (4, [6.0])
     """
+    if a is None or b is None:
+        return b if a is None else a
     if isinstance(a, tuple | list):
         parts = [add(x, y) for x, y in zip(a, b, strict=True)]
         if isinstance(a, list):

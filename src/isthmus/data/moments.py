@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..typing import Array
+from .blocks import Block, Blocks
 from .sample import Sample
 
 _CLIP_QUANTILE = 0.005
@@ -37,12 +40,47 @@ def clipped(sample: Sample) -> Sample:
     return Sample(np.asarray(np.clip(X, low, high)), sample.weight)
 
 
-def moments(sample: Sample) -> tuple[Array, Array]:
-    """Mean and covariance (maximum likelihood) of a weighted sample."""
+@dataclass(frozen=True)
+class Moments:
+    """Weight, mean and covariance (maximum likelihood) of rows; those of two blocks add up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(9, 2))
+    >>> both = moments(Sample.of(x[:4])) + moments(Sample.of(x[4:]))
+    >>> bool(np.allclose(both.covariance, np.cov(x.T, bias=True)))
+    True
+    """
+
+    weight: float
+    mean: Array
+    covariance: Array
+
+    def __add__(self, other: Moments) -> Moments:
+        total = self.weight + other.weight
+        mine, theirs = self.weight / total, other.weight / total
+        gap = other.mean - self.mean
+        within = mine * self.covariance + theirs * other.covariance
+        return Moments(total, self.mean + theirs * gap, within + mine * theirs * np.outer(gap, gap))
+
+
+def moments(sample: Sample) -> Moments:
+    """Moments of a weighted sample."""
     share = sample.share
     mean = share @ sample.rows
     D = sample.rows - mean
-    return mean, (D * share[:, None]).T @ D
+    return Moments(float(sample.weight.sum()), mean, (D * share[:, None]).T @ D)
+
+
+def class_moments(blocks: Blocks) -> list[Moments]:
+    """Moments of every class, in one pass over the blocks."""
+
+    def of(block: Block) -> list[Moments | None]:
+        own = moments(Sample(block.X, block.weight))
+        return [own if c == block.label else None for c in range(blocks.n_classes)]
+
+    return [found for found in blocks.sum(of) if found is not None]
 
 
 def column_moments(sample: Sample) -> tuple[Array, Array]:

@@ -128,7 +128,8 @@ def canonical_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
     """
     columns = column_map(samples, warn)
     p, q = (clipped(sample) for sample in samples.map(columns))
-    (mean_p, cov_p), (mean_q, cov_q) = moments(p), moments(q)
+    of_p, of_q = moments(p), moments(q)
+    mean_p, cov_p, mean_q, cov_q = of_p.mean, of_p.covariance, of_q.mean, of_q.covariance
     gap = mean_p - mean_q
     eigenvalues, axes = np.linalg.eigh(0.5 * (cov_p + cov_q) + 0.25 * np.outer(gap, gap))
     kept = eigenvalues > 32 * len(gap) * np.finfo(float).eps * eigenvalues[-1]

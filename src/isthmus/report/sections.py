@@ -114,7 +114,7 @@ def checks(found: Mapping[str, Check], figures: Sequence[Markup]) -> Markup:
                 "div",
                 tag(
                     "h3",
-                    words.CHECKS.get(name, name.replace("_", " ").capitalize()),
+                    words.CHECK_TITLES.get(name, name.replace("_", " ").capitalize()),
                     tag("small", "weights only") if check.concerns == "weights" else None,
                 ),
                 tag("p", check.advice),

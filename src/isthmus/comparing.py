@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.base import clone
 
 from .comparison import Comparison
-from .crossfit import cross_fit
+from .crossfit import cross_fit, own
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import as_two_samples, as_weight, check_number
-from .estimator import own
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .crossfit import CrossFit
+from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
 from .data.validation import as_rows, check_number, check_option
@@ -20,7 +20,6 @@ from .diagnostics import Check
 from .diagnostics.diagnose import diagnose
 from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
-from .estimator import own
 from .functionals import (
     Estimate,
     donsker_varadhan,
@@ -29,9 +28,8 @@ from .functionals import (
     kl_lower_bound,
     nwj,
 )
-from .mdre import Training
 from .model.classes import ClassModel
-from .model.rows import ClassRows
+from .model.rows import ClassRows, FittedTo
 from .settings import Call
 from .tables.frames import TableEncoder, is_table
 from .typing import Array, RandomState
@@ -329,8 +327,8 @@ class Comparison:
         model = getattr(self.estimator, "model_", None)
         if not isinstance(model, ClassModel):
             return None
-        training: Training = self.estimator.training_
-        return training.rows(model)
+        fitted_to: FittedTo = self.estimator.fitted_to_
+        return fitted_to.rows(model.offsets)
 
     @cached_property
     def _influence(self) -> Influence | None:

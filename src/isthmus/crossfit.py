@@ -8,12 +8,57 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from .data.sample import TwoSamples
+from .data.sample import TwoSamples, stacked
 from .data.seeds import Seeds
-from .estimator import ClassEstimator, refitted
+from .estimator import ClassEstimator, FitFacts, RatioEstimator
 from .model.solvers import Solution
 from .typing import Array, IntArray
+
+
+class Adapter:
+    """Another's estimator, with ``fit(X, y)`` and ``log_ratio(X)`` alone, as one of ours.
+
+    Parameters
+    ----------
+    estimator : estimator
+    """
+
+    takes_start = False
+    crosses_chasm = False
+    facts = FitFacts()
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit_samples(self, samples: TwoSamples) -> Any:
+        """Fit it to the stacked samples, with weights only where rows have some."""
+        X, y, weight = stacked(samples)
+        given = {"sample_weight": weight} if samples.weighted else {}
+        self.estimator.fit(X, y, **given)
+        return self
+
+    def log_ratio_at(self, rows: Array) -> Array:
+        """Its log-ratio."""
+        return np.asarray(self.estimator.log_ratio(rows), dtype=np.float64)
+
+
+def own(estimator: Any) -> Any:
+    """An estimator of ours, or another's behind an adapter."""
+    return estimator if isinstance(estimator, RatioEstimator) else Adapter(estimator)
+
+
+def chosen(full: Any) -> Any:
+    """An unfitted estimator, or an adapter of one, with the choices of a fit."""
+    return own(clone(full).set_params(**getattr(full, "best_params_", {})))
+
+
+def refitted(full: Any, samples: TwoSamples) -> Any:
+    """The estimator with the choices of a fit, fitted to other rows from where that one ended."""
+    again = chosen(full)
+    start = getattr(full, "solution_", None) if again.takes_start else None
+    return again.fit_samples(samples, **({} if start is None else {"start": start}))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_softmax
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .data.blocks import slices
 from .data.frames import column_names, select_columns
-from .data.sample import Sample, TwoSamples, stacked
+from .data.sample import Sample, TwoSamples
 from .data.seeds import Seeds
 from .data.validation import as_labels, as_rows, as_weight
 from .model.classes import CriticModel
@@ -371,50 +371,6 @@ class ClassEstimator(RatioEstimator):
             log_likelihood[c] = own.mean(log_softmax(logits, axis=1)[:, c])
             accuracy[c] = own.mean(logits.argmax(axis=1) == c)
         return log_likelihood, accuracy
-
-
-class Adapter:
-    """Another's estimator, with ``fit(X, y)`` and ``log_ratio(X)`` alone, as one of ours.
-
-    Parameters
-    ----------
-    estimator : estimator
-    """
-
-    takes_start = False
-    crosses_chasm = False
-    facts = FitFacts()
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def fit_samples(self, samples: TwoSamples) -> Any:
-        """Fit it to the stacked samples, with weights only where rows have some."""
-        X, y, weight = stacked(samples)
-        given = {"sample_weight": weight} if samples.weighted else {}
-        self.estimator.fit(X, y, **given)
-        return self
-
-    def log_ratio_at(self, rows: Array) -> Array:
-        """Its log-ratio."""
-        return np.asarray(self.estimator.log_ratio(rows), dtype=np.float64)
-
-
-def own(estimator: Any) -> Any:
-    """An estimator of ours, or another's behind an adapter."""
-    return estimator if isinstance(estimator, RatioEstimator) else Adapter(estimator)
-
-
-def chosen(full: Any) -> Any:
-    """An unfitted estimator, or an adapter of one, with the choices of a fit."""
-    return own(clone(full).set_params(**getattr(full, "best_params_", {})))
-
-
-def refitted(full: Any, samples: TwoSamples) -> Any:
-    """The estimator with the choices of a fit, fitted to other rows from where that one ended."""
-    again = chosen(full)
-    start = getattr(full, "solution_", None) if again.takes_start else None
-    return again.fit_samples(samples, **({} if start is None else {"start": start}))
 
 
 def fitted(estimator: ClassEstimator) -> CriticModel:

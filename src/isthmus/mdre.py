@@ -16,7 +16,6 @@ pair of classes.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from .model.checks import check_settings, check_verbose
 from .model.classes import ClassModel
 from .model.classifier import fit_classifier, is_classifier
 from .model.objective import Objective
-from .model.rows import ClassRows, again, prepare
+from .model.rows import ClassRows, FittedTo, prepare
 from .model.solvers import SOLVERS, Solution
 from .selection import choose
 from .settings import Settings, is_auto
@@ -40,32 +39,6 @@ from .typing import BoundCritic, Critic, LinearCritic, RandomState
 
 # An infinite penalty, for the curvature of an objective: critics stay at their anchors.
 _FIRM = 1e12
-
-
-@dataclass(frozen=True)
-class Training:
-    """What a fit was made of, for what needs its rows afterwards: uncertainties and checks.
-
-    Attributes
-    ----------
-    samples : TwoSamples
-        The rows, as they were given.
-    settings : Settings
-        With every "auto" replaced.
-    critic : Critic
-        The convex critic, not tied to any rows.
-    seeds : Seeds
-        They make the same draws again.
-    """
-
-    samples: TwoSamples
-    settings: Settings
-    critic: Critic
-    seeds: Seeds
-
-    def rows(self, model: ClassModel) -> ClassRows:
-        """Rows of every class, those of the auxiliaries drawn as in the fit."""
-        return again(self.samples, model.offsets, self.settings, self.critic, self.seeds)
 
 
 class MDRE(ClassEstimator):
@@ -149,7 +122,7 @@ class MDRE(ClassEstimator):
         Number of solver steps, and of steps of the network's training.
     network_ : NetworkFit or None
         The neural part of the critic: ``module``, and ``report`` of its training.
-    training_ : Training
+    fitted_to_ : FittedTo
         The samples and settings of the fit, for uncertainties.
     objective_ : Objective
         The objective over the rows of the fit, made anew each time it is asked for.
@@ -316,7 +289,7 @@ class MDRE(ClassEstimator):
             self.n_iter_ += added.report.steps
             model = ClassModel(known, model.log_prior, bound, model.theta, added)
         self.model_ = model
-        self.training_ = Training(samples, settings, critic, seeds)
+        self.fitted_to_ = FittedTo(samples, settings, critic, seeds)
 
     def _solve(
         self, rows: ClassRows, critic: Critic, settings: Settings, start: Solution | None
@@ -365,21 +338,21 @@ class MDRE(ClassEstimator):
         model = self._own_model()
         if model.critic is not None:
             return model.critic
-        return self.training_.rows(model).bind(self.training_.critic)
+        return self.fitted_to_.rows(model.offsets).bind(self.fitted_to_.critic)
 
     @property
     def objective_(self) -> Objective:
         """The objective over the rows of the fit, where all that is learned is convex."""
         model = self._own_model()
-        return self.objective_over(self.training_.rows(model))
+        return self.objective_over(self.fitted_to_.rows(model.offsets))
 
     def objective_over(self, rows: ClassRows) -> Objective:
-        """The objective over rows of every class; see :meth:`Training.rows`."""
+        """The objective over rows of every class; see :meth:`FittedTo.rows`."""
         model = self._own_model()
         if model.network is not None:
             # It says nothing of the network, and posteriors would take it for the whole.
             raise AttributeError("objective_ is there unless the critic is a network.")
-        critic = rows.bind(self.training_.critic) if model.critic is None else model.critic
+        critic = rows.bind(self.fitted_to_.critic) if model.critic is None else model.critic
         return Objective(critic, rows.blocks, min(self.l2_, _FIRM))
 
     def _own_model(self) -> ClassModel:

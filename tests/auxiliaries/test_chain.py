@@ -314,5 +314,8 @@ class TestMixedAnchors:
         p, q = correlated()
         model = MDRE(auxiliary, critic="quadratic", **FIXED).fit(*stack(p, q))
         assert model.auxiliaries_[0].laws(*[None] * 4) == []
-        own, drawn = model.anchors_[2].component_, model.training_.rows(model.model_).mapped[2].rows
+        own, drawn = (
+            model.anchors_[2].component_,
+            model.fitted_to_.rows(model.model_.offsets).mapped[2].rows,
+        )
         np.testing.assert_allclose(own.mean, drawn.mean(axis=0), atol=1e-9)

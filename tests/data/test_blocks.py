@@ -52,7 +52,7 @@ def fit(request):
     given = {"critic": "quadratic", "maps": None, **SETTINGS[request.param]}
     weight = rng.uniform(0.5, 2.0, len(X))
     model = MDRE(**given, random_state=0).fit(X, y, sample_weight=weight)
-    return model, model.training_.rows(model.model_)
+    return model, model.fitted_to_.rows(model.model_.offsets)
 
 
 @pytest.fixture(scope="module", params=[37, 400])

@@ -403,7 +403,7 @@ class TestPaper:
         model = MDRE.paper("table1/row1", random_state=0).fit(X, y)
         assert model.anchors_ == [] and model.l2_ == 0.0
         assert list(model.model_.offsets.learned) == [0, 1, 2]
-        assert [len(sample) for sample in model.training_.rows(model.model_).given] == [
+        assert [len(sample) for sample in model.fitted_to_.rows(model.model_.offsets).given] == [
             500,
             400,
             500,

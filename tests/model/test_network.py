@@ -130,7 +130,7 @@ class TestCritic:
     def test_rows_held_out_do_not_come_back_in_mixtures(self):
         X, y = samples(100, d=1)
         model = MDRE(LinearMixing([1.0]), critic=small(steps=2), **PLAIN).fit(X, y)
-        classes = model.training_.rows(model.model_)
+        classes = model.fitted_to_.rows(model.model_.offsets)
         train, held = split_classes(classes, 0.2, Seeds(0))
         assert held is not None and len(held[1]) == 20
         drawn = auxiliary_rows(classes.offsets, train, 200, Seeds(0), "epoch 3")[2].rows

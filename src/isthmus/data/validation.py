@@ -256,3 +256,11 @@ def stack(p: Any, q: Any) -> tuple[Array, IntArray]:
     """
     X, y, _ = stacked(as_two_samples(p, q))
     return X, y
+
+
+def check_integers(value: Any, name: str, count: int, words: str) -> None:
+    """Refuse what is not a number of positive integers."""
+    if not isinstance(value, (tuple, list)) or len(value) != count:
+        raise ValueError(f"{name} must be {words}; received {value!r}.")
+    for each in value:
+        check_number(each, name, low=1, integer=True)

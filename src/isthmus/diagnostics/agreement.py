@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..crossfit import chosen
 from ..data.holdout import MOST_GAIN, Gain, halves, paired_gain
 from ..data.sample import Sample, TwoSamples
-from ..estimator import chosen
 from ..mdre import MDRE
 from ..typing import Array
 from .check import Check, advised, graded

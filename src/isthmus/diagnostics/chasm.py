@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimator import own
+from ..crossfit import own
 from ..typing import Array
 from .check import Check, advised, graded
 from .evidence import Compared, Evidence

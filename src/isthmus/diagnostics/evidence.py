@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..crossfit import CrossFit
+from ..crossfit import CrossFit, own
 from ..data.kept import KeptRows
 from ..data.sample import Sample, TwoSamples
-from ..estimator import FitFacts, own
+from ..estimator import FitFacts
 from ..functionals import Estimate
 from ..maps.affine import canonical_map
 from ..model.rows import ClassRows

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..crossfit import own, refitted
 from ..data.blocks import CHUNK_ROWS
 from ..data.seeds import Seeds
-from ..estimator import own, refitted
 from ..typing import Array, BoolArray, IntArray
 from ..uncertainty.delta import jackknife_std_error
 from .evidence import Compared, spaced

@@ -168,18 +168,37 @@ def prepare(
     return _with_mixture_anchors(rows) if anchors else rows
 
 
-def again(
-    samples: TwoSamples, offsets: Offsets, settings: Settings, critic: Critic, seeds: Seeds
-) -> ClassRows:
-    """The rows of a fit once more, for what needs them after it: the same, to the bit."""
-    return ClassRows(
-        samples,
-        samples.map(offsets.where),
-        offsets.with_rows(samples),
-        settings,
-        critic.covariance,
-        seeds,
-    )
+@dataclass(frozen=True)
+class FittedTo:
+    """What a fit was made of, for what needs its rows afterwards: uncertainties and checks.
+
+    Attributes
+    ----------
+    samples : TwoSamples
+        The rows, as they were given.
+    settings : Settings
+        With every "auto" replaced.
+    critic : Critic
+        The convex critic, not tied to any rows.
+    seeds : Seeds
+        They make the same draws again.
+    """
+
+    samples: TwoSamples
+    settings: Settings
+    critic: Critic
+    seeds: Seeds
+
+    def rows(self, offsets: Offsets) -> ClassRows:
+        """Rows of every class once more, the same to the bit."""
+        return ClassRows(
+            self.samples,
+            self.samples.map(offsets.where),
+            offsets.with_rows(self.samples),
+            self.settings,
+            self.critic.covariance,
+            self.seeds,
+        )
 
 
 def fresh_rows(auxiliaries: Sequence[Auxiliary], samples: TwoSamples, seeds: Seeds) -> list[Sample]:

@@ -112,3 +112,20 @@ def dense_encoder(
     seen, one = in_channels * size[0] * size[1], nn.ConstantPad1d((0, 1), 1.0)
     layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
     return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1), one)
+
+
+def named_encoder(ratio: Any, shape: tuple[int, int, int]) -> Any:
+    """A new encoder of the kind that a SeparableRatio asks for, of cells of such a shape."""
+    channels, height, width = shape
+    if not ratio.sees_cells:
+        height, width = height * ratio.grid[0], width * ratio.grid[1]
+    if ratio.encoder == "dense":
+        return dense_encoder(ratio.embedding, size=(height, width), in_channels=channels)
+    return residual_encoder(
+        ratio.embedding,
+        size=(height, width),
+        in_channels=channels,
+        channels=ratio.channels,
+        strides=ratio.strides,
+        pool=ratio.pool,
+    )

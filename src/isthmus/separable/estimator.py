@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import os
 from collections.abc import Sequence
@@ -17,17 +16,17 @@ from ..critics.mlp import is_module
 from ..data.blocks import slices
 from ..data.holdout import split_rows
 from ..data.seeds import Seeds
-from ..data.validation import check_flag, check_number, check_option
+from ..data.validation import check_flag, check_integers, check_number, check_option
 from ..functionals import Estimate
 from ..neural.lazy_torch import require_torch, seeded
 from ..neural.parameters import check_shared, training_of
 from ..neural.training import printed, train
 from ..typing import Array, RandomState
-from .encoders import POOLS, dense_encoder, residual_encoder
+from .encoders import POOLS
 from .images import Inputs, as_cells, join_cells
 from .losses import METHODS, Method, best_scales, capped
 from .rows import MIXINGS, CellMixing, CellRows, ClassValues, WholeRows
-from .sources import Batch, PairArrays, Source
+from .sources import PairArrays, Source
 
 # Batches of held-out pairs at every look and in the end, and partners that InfoNCE keeps.
 _HELD, _CALIBRATION, _REFERENCES = 4, 8, 1024
@@ -211,12 +210,14 @@ class SeparableRatio(BaseEstimator):
         seeds = Seeds(self.random_state)
         mixing = CellMixing(self.mixing, source.d)
         method = Method(self.method, mixing.n_classes)
+        from .modules import make_critic
+
         with seeded(seeds("networks")) as generator:
             batch = source.draw(self.batch_size, generator)
             self.inputs_ = Inputs.of(batch.u), Inputs.of(batch.v)
-            self.critic_ = critic = self._make_critic(batch, method.n_critics)
+            self.critic_ = critic = make_critic(self, batch, method.n_critics)
         rows: ClassValues = CellRows(critic, mixing, self.inputs_, self.group)
-        if not self._by_cell:
+        if not self.sees_cells:
             rows = WholeRows(critic, mixing, self.inputs_, self.group, self.grid)
 
         def values(origin: Source, generator: Any) -> dict[int, Any]:
@@ -272,7 +273,7 @@ class SeparableRatio(BaseEstimator):
         return self
 
     @property
-    def _by_cell(self) -> bool:
+    def sees_cells(self) -> bool:
         """Whether encoders see one cell at a time."""
         return self.encoder in ("cells", "dense") if isinstance(self.encoder, str) else self.by_cell
 
@@ -282,10 +283,10 @@ class SeparableRatio(BaseEstimator):
         check_option(self.mixing, "mixing", MIXINGS)
         check_option(self.pool, "pool", POOLS)
         check_option(self.interaction, "interaction", ("all", "cells"))
-        _check_integers(self.grid, "grid", 2, "two integers, rows and columns")
+        check_integers(self.grid, "grid", 2, "two integers, rows and columns")
         if isinstance(self.encoder, str):
             check_option(self.encoder, "encoder", ("cells", "dense", "whole"))
-        elif len(self._modules) != 2 or not all(map(is_module, self._modules)):
+        elif len(self.given_modules) != 2 or not all(map(is_module, self.given_modules)):
             raise ValueError(
                 "encoder must be 'cells', 'dense', 'whole', a torch module or a pair of them; "
                 f"received {self.encoder!r}."
@@ -293,67 +294,17 @@ class SeparableRatio(BaseEstimator):
         for name in ("by_cell", "one_encoder", "calibrate"):
             check_flag(getattr(self, name), name)
         for name in ("channels", "strides"):
-            _check_integers(getattr(self, name), name, 3, "three integers")
+            check_integers(getattr(self, name), name, 3, "three integers")
         check_number(self.l2, "l2", low=0)
         check_number(self.embedding, "embedding", low=2, integer=True)
         check_number(self.group, "group", low=2, integer=True)
         check_shared(self, least_batch=2)
 
     @property
-    def _modules(self) -> Sequence[Any]:
+    def given_modules(self) -> Sequence[Any]:
         """Modules g and f, as they were given."""
         given = self.encoder
         return given if isinstance(given, (tuple, list)) else (given, given)
-
-    def _make_critic(self, batch: Batch, n: int) -> Any:
-        """The critics, n of them, untrained; a batch says how large images and embeddings are."""
-        torch = require_torch("SeparableRatio")
-        from .modules import SeparableCritic
-
-        shapes = [tuple(images.shape[1:]) for images in (batch.u, batch.v)]
-        if self.one_encoder and shapes[0] != shapes[1]:
-            raise ValueError(
-                "one_encoder must be False where u and v have images of different shapes; their "
-                f"cells have {shapes[0]} and {shapes[1]}."
-            )
-        if isinstance(self.encoder, str):
-            g = self._make_encoder(shapes[0])
-            f = g if self.one_encoder else self._make_encoder(shapes[1])
-        else:
-            # A module that is given once makes two encoders, unless one is asked for.
-            g, f = (copy.deepcopy(each) for each in self._modules)
-            f = g if self.one_encoder else f
-        shown = [batch.u[:2], batch.v[:2]]
-        if not self._by_cell:
-            cells = batch.u[batch.at_u[:2]], batch.v[batch.at_v[:2]]
-            shown = [join_cells(each, self.grid) for each in cells]
-        with torch.no_grad():
-            sides = zip((g, f), self.inputs_, shown, strict=True)
-            sizes = [tuple(encoder(standard(x)).shape) for encoder, standard, x in sides]
-        # What encoders make of images says how large embeddings are.
-        if sizes[0][1:] != sizes[1][1:] or len(sizes[0]) != 2 or sizes[0][0] != len(shown[0]):
-            raise ValueError(
-                "encoder must be of modules that give embeddings of one shape (n, size); received "
-                f"{sizes[0]} and {sizes[1]} for {len(shown[0])} and {len(shown[1])} images."
-            )
-        d = math.prod(self.grid) if self._by_cell else 1
-        return SeparableCritic(g, f, sizes[0][1], d, n, full=self.interaction == "all")
-
-    def _make_encoder(self, shape: tuple[int, int, int]) -> Any:
-        """A new encoder of the kind that is asked for, of images with cells of such a shape."""
-        channels, height, width = shape
-        if not self._by_cell:
-            height, width = height * self.grid[0], width * self.grid[1]
-        if self.encoder == "dense":
-            return dense_encoder(self.embedding, size=(height, width), in_channels=channels)
-        return residual_encoder(
-            self.embedding,
-            size=(height, width),
-            in_channels=channels,
-            channels=self.channels,
-            strides=self.strides,
-            pool=self.pool,
-        )
 
     def log_ratio(self, u: Any, v: Any) -> Array:
         """Log p(u, v) / p(u) p(v) of pairs of images, shape (n,)."""
@@ -387,14 +338,14 @@ class SeparableRatio(BaseEstimator):
     def embed_cells(self, images: Any, *, partner: bool = False) -> Array:
         """Embeddings by g, or by f for ``partner``, of cells, shape (n, embedding)."""
         check_is_fitted(self)
-        if not self._by_cell:
+        if not self.sees_cells:
             raise ValueError("encoder must work cell by cell to embed cells; it does not.")
         return self._encoded(as_cells(images, (1, 1), "images")[:, 0], partner)
 
     def _embed(self, images: Any, name: str, *, partner: bool) -> Array:
         check_is_fitted(self)
         cells = as_cells(images, self.grid, name)
-        if self._by_cell:
+        if self.sees_cells:
             return self._encoded(cells.reshape(-1, *cells.shape[2:]), partner).reshape(
                 len(cells), -1
             )
@@ -433,11 +384,3 @@ def mean_estimate(values: Array, level: float = 0.95) -> Estimate:
     """Mean of values with its normal interval."""
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
     return Estimate.from_std_error(float(np.mean(values)), error, level=level)
-
-
-def _check_integers(value: Any, name: str, count: int, words: str) -> None:
-    """Refuse what is not a number of positive integers."""
-    if not isinstance(value, (tuple, list)) or len(value) != count:
-        raise ValueError(f"{name} must be {words}; received {value!r}.")
-    for each in value:
-        check_number(each, name, low=1, integer=True)

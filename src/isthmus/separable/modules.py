@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from typing import Any
 
 import torch
 from torch import nn
+
+from .encoders import named_encoder
+from .images import join_cells
+from .sources import Batch
 
 
 class Residual(nn.Module):
@@ -99,3 +105,35 @@ def off_diagonal(square: Any) -> Any:
     # In rows of m + 1 that begin behind the first, the diagonal is the last column.
     rows = square.flatten(-2)[..., 1:].unflatten(-1, (m - 1, m + 1))
     return rows[..., :-1].reshape(*square.shape[:-1], m - 1)
+
+
+def make_critic(ratio: Any, batch: Batch, n: int) -> SeparableCritic:
+    """The n critics of a SeparableRatio, untrained; a batch says how large images are."""
+    shapes = [tuple(images.shape[1:]) for images in (batch.u, batch.v)]
+    if ratio.one_encoder and shapes[0] != shapes[1]:
+        raise ValueError(
+            "one_encoder must be False where u and v have images of different shapes; their "
+            f"cells have {shapes[0]} and {shapes[1]}."
+        )
+    if isinstance(ratio.encoder, str):
+        g = named_encoder(ratio, shapes[0])
+        f = g if ratio.one_encoder else named_encoder(ratio, shapes[1])
+    else:
+        # A module that is given once makes two encoders, unless one is asked for.
+        g, f = (copy.deepcopy(each) for each in ratio.given_modules)
+        f = g if ratio.one_encoder else f
+    shown = [batch.u[:2], batch.v[:2]]
+    if not ratio.sees_cells:
+        cells = batch.u[batch.at_u[:2]], batch.v[batch.at_v[:2]]
+        shown = [join_cells(each, ratio.grid) for each in cells]
+    with torch.no_grad():
+        sides = zip((g, f), ratio.inputs_, shown, strict=True)
+        sizes = [tuple(encoder(standard(x)).shape) for encoder, standard, x in sides]
+    # What encoders make of images says how large embeddings are.
+    if sizes[0][1:] != sizes[1][1:] or len(sizes[0]) != 2 or sizes[0][0] != len(shown[0]):
+        raise ValueError(
+            "encoder must be of modules that give embeddings of one shape (n, size); received "
+            f"{sizes[0]} and {sizes[1]} for {len(shown[0])} and {len(shown[1])} images."
+        )
+    d = math.prod(ratio.grid) if ratio.sees_cells else 1
+    return SeparableCritic(g, f, sizes[0][1], d, n, full=ratio.interaction == "all")

@@ -96,7 +96,7 @@ def fit_of(mdre: Any, infinite: bool = False, rows: ClassRows | None = None) -> 
             "which counts the error of the anchors."
         )
     if rows is None:
-        rows = mdre.training_.rows(model)
+        rows = mdre.fitted_to_.rows(model.offsets)
     objective = mdre.objective_over(rows)
     theta = np.zeros(objective.n_parameters) if model.critic is None else model.theta
     return Fit(mdre, model, rows, objective, theta)

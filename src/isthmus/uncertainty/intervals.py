@@ -115,7 +115,7 @@ def _bootstrap_draws(
 ) -> Array:
     """The divergence of fits to rows drawn again, over the rows that were drawn."""
     fits = bootstrap(mdre, replicates=replicates, random_state=random_state)
-    rows = [sample.rows for sample in mdre.training_.samples]
+    rows = [sample.rows for sample in mdre.fitted_to_.samples]
     weights = linearised(divergence, ratios)[1]
     out = np.empty(replicates)
     for b in range(replicates):

@@ -28,7 +28,6 @@ from .functionals import (
     kl_lower_bound,
     nwj,
 )
-from .model.classes import ClassModel
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
 from .tables.frames import TableEncoder, is_table
@@ -324,11 +323,8 @@ class Comparison:
     @cached_property
     def class_rows(self) -> ClassRows | None:
         """Rows of every class of the fit to all rows, where it has coordinates of its own."""
-        model = getattr(self.estimator, "model_", None)
-        if not isinstance(model, ClassModel):
-            return None
-        fitted_to: FittedTo = self.estimator.fitted_to_
-        return fitted_to.rows(model.offsets)
+        fitted_to: FittedTo | None = getattr(self.estimator, "fitted_to_", None)
+        return None if fitted_to is None else fitted_to.rows(self.estimator.model_.offsets)
 
     @cached_property
     def _influence(self) -> Influence | None:

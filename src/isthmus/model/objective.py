@@ -123,10 +123,13 @@ class Point:
                 weighted = P * block.weight[at]
                 features = critic.features(block.X[at])
                 for c in range(k):
-                    for e in range(c, k):
-                        s = weighted[c] * ((1.0 if c == e else 0.0) - P[e])
-                        product = features[c].T @ (features[e] * s[:, None])
-                        H[c * part : (c + 1) * part, e * part : (e + 1) * part] += product
+                    own = slice(c * part, (c + 1) * part)
+                    # A matrix times its own transpose takes half of the work.
+                    rooted = features[c] * np.sqrt(weighted[c] * (1.0 - P[c]))[:, None]
+                    H[own, own] += rooted.T @ rooted
+                    for e in range(c + 1, k):
+                        product = features[c].T @ (features[e] * (weighted[c] * -P[e])[:, None])
+                        H[own, e * part : (e + 1) * part] += product
             return H
 
         H = self.objective.blocks.sum(outer)

@@ -102,3 +102,21 @@ def test_a_comparison_records_its_call():
 def test_a_generator_is_no_seed_that_could_be_written_down():
     call = Call(random_state=np.random.default_rng(0))
     assert not call.has_seed and call.arguments == ["p", "q"]
+
+
+@pytest.mark.parametrize("argument", ["columns", "drop"])
+def test_a_text_is_no_list_of_names(argument):
+    table = {"x": np.arange(20.0), "y": np.arange(20.0) ** 2}
+    with pytest.raises(ValueError, match=rf"{argument} must be a list of names; received the text"):
+        compare(table, table, **{argument: "xy"})
+
+
+def test_what_the_caller_does_to_arrays_later_is_not_seen():
+    rng = np.random.default_rng(2)
+    p, q, weight = rng.normal(size=(60, 1)), rng.normal(size=(60, 1)) + 1, rng.uniform(1, 2, 60)
+    c = compare(p, q, weight_p=weight, critic="quadratic", folds=2, random_state=0)
+    before = c.divergence("js"), c.weight_p.copy(), c.kept.p.copy()
+    p[:], q[:], weight[:] = 0.0, 0.0, 1.0
+    assert c.divergence("js") == before[0]
+    np.testing.assert_array_equal(c.weight_p, before[1])
+    np.testing.assert_array_equal(c.kept.p, before[2])

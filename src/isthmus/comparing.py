@@ -96,7 +96,10 @@ def compare(
     >>> c.diagnostics["convergence"].verdict
     'ok'
     """
-    _check_options(estimator, critic, folds, level, columns, n_jobs, progress)
+    _check_options(estimator, critic, folds, level, n_jobs, progress)
+    for argument, names in (("columns", columns), ("drop", drop)):
+        if isinstance(names, str):
+            raise ValueError(f"{argument} must be a list of names; received the text {names!r}.")
     call = Call(
         estimator,
         critic,
@@ -163,7 +166,7 @@ def compare_samples(
 
 
 def _check_options(
-    estimator: Any, critic: Any, folds: Any, level: Any, columns: Any, n_jobs: Any, progress: Any
+    estimator: Any, critic: Any, folds: Any, level: Any, n_jobs: Any, progress: Any
 ) -> None:
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     if folds is not None:
@@ -176,8 +179,6 @@ def _check_options(
         raise ValueError(
             "critic must be left out where an estimator is given, which has its own; received both."
         )
-    if isinstance(columns, str):
-        raise ValueError(f"columns must be a list of names; received the text {columns!r}.")
 
 
 def _model(call: Call, seeds: Seeds) -> Any:

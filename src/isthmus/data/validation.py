@@ -122,7 +122,8 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array:
     if isinstance(weight, numbers.Real):
         weight = np.full(n, float(weight))
     try:
-        values = np.asarray(as_numpy(weight), dtype=np.float64)
+        # A copy: what the caller does to the array later is not seen here.
+        values = np.array(as_numpy(weight), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{argument} must hold numbers; received others ({error}).") from None
     if values.shape != (n,):

@@ -2,8 +2,8 @@
 
 Every problem of the paper's tables is here by name, with its samplers, exact
 log-ratio, KL divergence and the numbers that the paper reports for it. Problems
-called "hard/..." are ones that two fitted normals get wrong, and in "same/..." p
-and q are equal.
+called "hard/..." are ones that two fitted normals get wrong, in "same/..." p and q
+are equal, and "wild/..." are of many kinds, real tables among them.
 
 Examples
 --------
@@ -17,7 +17,7 @@ Examples
 
 from __future__ import annotations
 
-# The last two register their problems: the paper's come first, so that they are listed first.
+# The last three register their problems: the paper's come first, so that they are listed first.
 from .base import Distribution
 from .composed import Margin, Mixture, Point, Product
 from .elliptical import Gaussian, StudentT, correlation_for
@@ -27,7 +27,7 @@ from .transformed import Rotated, Warped
 from .truncated import TruncatedNormal
 from .truths import Truth
 
-from . import truths, paper, hard  # isort: skip
+from . import truths, paper, hard, wild  # isort: skip
 
 __all__ = [
     "Distribution",
@@ -49,4 +49,5 @@ __all__ = [
     "paper",
     "register",
     "truths",
+    "wild",
 ]

@@ -312,7 +312,7 @@ def main() -> None:
     order = {name: k for k, name in enumerate(NAMES)}
     runs = [judged(found[k]) for k in wanted if k in found]
     runs.sort(key=lambda r: (order[r["problem"]], r["seed"]))
-    summary = bars(runs, failed) if runs else []
+    summary = bars(runs, failed)
     show(runs, failed, summary)
     for each in runs:
         if each["rows"] is None:

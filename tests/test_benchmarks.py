@@ -126,6 +126,82 @@ def test_an_interrupted_run_of_accuracy_keeps_its_results(tmp_path):
     assert found[1] == []
 
 
+def check_wild(record):
+    found = {each["problem"]: each for each in record["results"]}
+    assert set(found) == {"wild/iris-quadratic", "wild/l-shape", "wild/null-one-column"}
+    assert record["failed"] == []
+    for each in found.values():
+        assert each["seconds"] > 0 and max(each["n_p"], each["n_q"]) <= 120
+        assert each["rivals"]["nothing"] == pytest.approx(math.log(2))
+        assert each["above_best"] >= each["above_floor"]
+        # The true log-ratio is out of reach but for the noise of the rows that it is tried on.
+        assert each["bayes"] < min(each["loss"], *each["rivals"].values()) + 0.05
+    assert found["wild/l-shape"]["truth"] == pytest.approx(-math.log(0.64))
+    bars = {each["bar"]: each for each in record["summary"]}
+    assert bars["within 10 %"]["of"] == 2 and bars["nulls: lower end above zero"]["of"] == 1
+    assert all(0 <= each["share"] <= 1 for each in bars.values())
+
+
+def test_wild_counts_an_interval_without_an_upper_end(tmp_path):
+    line = {
+        **{"problem": "wild/l-shape", "rows": 120, "seed": 0, "code": "old", "kl": 0.2},
+        **{"std_error": 0.1, "low": 0.1, "high": math.inf, "trusted": False, "objections": []},
+        **{"seconds": 1.0, "n_p": 120, "n_q": 120, "loss": 0.65, "bayes": 0.55, "rests_on": ""},
+        "rivals": {"trees": 0.66, "ridge": 0.66, "normals": math.inf, "nothing": 0.693},
+        "log_ratio_rmse": 0.3,
+    }
+    null = {**line, "problem": "wild/null-one-column", "kl": 0.06, "high": 0.1, "low": 0.02}
+    null["trusted"] = True
+    failed = {"problem": "wild/iris-quadratic", "rows": 120, "seed": 0, "error": "no rows"}
+    lines = [json.dumps(each) for each in (line, null, failed)]
+    (tmp_path / "wild.jsonl").write_text("\n".join(lines))
+    out = tmp_path / "wild.json"
+    run = subprocess.run(
+        [
+            *(sys.executable, str(ROOT / "benchmarks" / "wild.py"), "--quick", "--show"),
+            *("--any-code", "--out", str(out)),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert "0.1 to inf" in run.stdout
+    record = json.loads(out.read_text())
+    assert missing_numbers(record["results"]) == []
+    open_ended, closed = record["results"]
+    assert open_ended["covered"] and not open_ended["two_ended"] and "high" not in open_ended
+    assert open_ended["above_best"] == pytest.approx(-0.01)
+    # A truth below .05 nats: the error is over .05.
+    assert closed["error"] == pytest.approx(0.06 / 0.05)
+    bars = {each["bar"]: (each["share"], each["of"]) for each in record["summary"]}
+    assert bars["no upper end"] == (0.5, 2)
+    assert bars["... those with two ends"] == (0.0, 1) and bars["... those without"] == (1.0, 1)
+    assert bars["trusted, off by more than 20 %, truth outside"] == (0.5, 2)
+    assert bars["nulls: lower end above zero"] == (1.0, 1)
+
+
+def test_a_run_of_wild_that_fails_is_told_and_the_others_go_on(tmp_path):
+    out = tmp_path / "wild.json"
+    options = ["--problems", "wild/l-shape", "wild/null-one-column", "--seeds", "1"]
+    run = subprocess.run(
+        [
+            *(sys.executable, str(ROOT / "benchmarks" / "wild.py"), *options),
+            *("--timeout", "0.01", "--jobs", "1", "--out", str(out)),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    record = json.loads(out.read_text())
+    assert [each["error"] for each in record["failed"]] == ["took longer than 0.01 s"] * 2
+    assert "wild/l-shape, seed 0: took longer" in run.stdout
+    assert record["summary"][-1] == {
+        "bar": "failed", "share": 1.0, "of": 2, "goal": "<= 0%", "met": False
+    }  # fmt: skip
+
+
 def check_speed(record):
     ours, *rivals = record["results"]["d1"]
     assert ours["solver"] == "isthmus" and ours["converged"] and ours["reached"]

@@ -27,6 +27,10 @@ loss, and one column for each rival
 bayes
     That of the true log-ratio at the same rows.
 
+The record also has, for each run, the checks that object, what the answer rests on, the root
+mean square error of log p/q where it is finite, and the correlation of the log-weights of
+q's rows with the true ones.
+
 Below: the bars. Shares of errors are of the problems that differ; coverage is of all.
 """
 
@@ -98,6 +102,7 @@ def one(task: Found) -> Found:
         "bayes": log_loss(*truth),
         "rivals": {name: log_loss(*h) for name, h in rivals.items()},
         "log_ratio_rmse": rms_where_finite(np.concatenate(ours), np.concatenate(truth)),
+        "correlation": correlation(ours[1], truth[1]),
         "rests_on": rests_on(found),
         "code": fingerprint(),
     }
@@ -106,6 +111,14 @@ def one(task: Found) -> Found:
 def rms_where_finite(found: np.ndarray, truth: np.ndarray) -> float:
     here = np.isfinite(truth)
     return float(np.sqrt(np.mean((found[here] - truth[here]) ** 2)))
+
+
+def correlation(found: np.ndarray, truth: np.ndarray) -> float:
+    """Of log-weights at rows of q with the true ones; 0 where one of them is constant."""
+    here = np.isfinite(truth)
+    a, b = found[here], truth[here]
+    flat = min(np.ptp(a), np.ptp(b)) < 1e-9
+    return 0.0 if flat else float(np.corrcoef(a, b)[0, 1])
 
 
 def rests_on(found: Any) -> str:
@@ -148,16 +161,20 @@ def key(each: Found) -> tuple:
 
 
 def read(path: Path, code: str | None) -> dict[tuple, Found]:
-    """Results that are there already, without lines that are empty or were cut short."""
+    """What is there already, failures too, without lines that are empty or were cut short."""
     found = {}
     for line in path.read_text().splitlines():
         try:
             each = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if "error" not in each and code in (None, each["code"]):
+        if code in (None, each["code"]):
             found[key(each)] = each
     return found
+
+
+def failed(each: Found | None) -> bool:
+    return each is None or "error" in each
 
 
 def judged(each: Found) -> Found:
@@ -190,7 +207,7 @@ def usable(each: Found) -> bool:
     return each["trusted"] and each["two_ended"]
 
 
-def bars(runs: list[Found], failed: list[Found]) -> list[Found]:
+def bars(runs: list[Found], lost: list[Found]) -> list[Found]:
     """The bars, each with what was found and whether it is met."""
     differ = [r for r in runs if r["kind"] != "nulls"]
     nulls = [r for r in runs if r["kind"] == "nulls"]
@@ -215,7 +232,7 @@ def bars(runs: list[Found], failed: list[Found]) -> list[Found]:
         ("all: loss at most .01 above the best rival", best, "", 0.0),
         ("nulls: lower end above zero", [r["low"] > 0 for r in nulls], "<=", 0.05),
         ("at most 60 processor seconds", [r["seconds"] <= 60 for r in runs], ">=", 1.0),
-        ("failed", [False] * len(runs) + [True] * len(failed), "<=", 0.0),
+        ("failed", [False] * len(runs) + [True] * len(lost), "<=", 0.0),
     ]
     out = []
     for name, values, sign, goal in of_runs:
@@ -229,7 +246,7 @@ def bars(runs: list[Found], failed: list[Found]) -> list[Found]:
     return out
 
 
-def show(runs: list[Found], failed: list[Found], found: list[Found]) -> None:
+def show(runs: list[Found], lost: list[Found], found: list[Found]) -> None:
     wide = console if console.is_terminal else Console(width=170)
     for kind in dict.fromkeys(r["kind"] for r in runs):
         mine = [r for r in runs if r["kind"] == kind]
@@ -247,7 +264,7 @@ def show(runs: list[Found], failed: list[Found], found: list[Found]) -> None:
             cells += ["" if v is None else f"{v:.3f}" for v in losses]
             out.add_row(r["problem"].split("/")[1], *cells, f"{r['bayes']:.3f}")
         wide.print(out)
-    for each in failed:
+    for each in lost:
         text = f"{each['problem']}, seed {each['seed']}: {each['error']}"
         wide.print(text, markup=False, highlight=False)
     out = table("Bars", "<of the runs", "share", "of", "goal", "<met")
@@ -292,32 +309,30 @@ def main() -> None:
     if arguments.anew or not lines.exists():
         lines.write_text("")
     found = read(lines, None if arguments.any_code else code)
-    missing = [] if arguments.show else [wanted[k] for k in wanted if k not in found]
-    failed = []
+    missing = [] if arguments.show else [w for k, w in wanted.items() if failed(found.get(k))]
     with progress() as bar, lines.open("a") as file:
         done = bar.add_task("comparing", total=len(missing))
-        for each in run_all(missing, arguments.jobs, arguments.timeout):
+        for result in run_all(missing, arguments.jobs, arguments.timeout):
+            each = {"code": code, **result}
             # The newline comes first: the last line may have been cut short.
             file.write("\n" + json.dumps(each))
             file.flush()
-            if not arguments.any_code and each.get("code", code) != code:
+            if not arguments.any_code and each["code"] != code:
                 sys.exit("The package's code has changed during the run: run again.")
-            if "error" in each:
-                failed.append(each)
-                bar.console.print(f"{each['problem']}, seed {each['seed']}: {each['error']}")
-            else:
-                found[key(each)] = each
+            found[key(each)] = each
             bar.advance(done)
 
     order = {name: k for k, name in enumerate(NAMES)}
-    runs = [judged(found[k]) for k in wanted if k in found]
-    runs.sort(key=lambda r: (order[r["problem"]], r["seed"]))
-    summary = bars(runs, failed)
-    show(runs, failed, summary)
+    mine = [found[k] for k in wanted if k in found]
+    mine.sort(key=lambda r: (order[r["problem"]], r["seed"]))
+    runs = [judged(each) for each in mine if not failed(each)]
+    lost = [each for each in mine if failed(each)]
+    summary = bars(runs, lost)
+    show(runs, lost, summary)
     for each in runs:
         if each["rows"] is None:
             del each["rows"]
-    run.write(code=code, results=runs, failed=failed, summary=summary)
+    run.write(code=code, results=runs, failed=lost, summary=summary)
 
 
 if __name__ == "__main__":

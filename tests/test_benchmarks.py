@@ -152,7 +152,8 @@ def test_wild_counts_an_interval_without_an_upper_end(tmp_path):
     }
     null = {**line, "problem": "wild/null-one-column", "kl": 0.06, "high": 0.1, "low": 0.02}
     null["trusted"] = True
-    failed = {"problem": "wild/iris-quadratic", "rows": 120, "seed": 0, "error": "no rows"}
+    failed = {key: line[key] for key in ("rows", "seed", "code")}
+    failed |= {"problem": "wild/iris-quadratic", "error": "no rows"}
     lines = [json.dumps(each) for each in (line, null, failed)]
     (tmp_path / "wild.jsonl").write_text("\n".join(lines))
     out = tmp_path / "wild.json"
@@ -175,7 +176,8 @@ def test_wild_counts_an_interval_without_an_upper_end(tmp_path):
     # A truth below .05 nats: the error is over .05.
     assert closed["error"] == pytest.approx(0.06 / 0.05)
     bars = {each["bar"]: (each["share"], each["of"]) for each in record["summary"]}
-    assert bars["no upper end"] == (0.5, 2)
+    assert bars["no upper end"] == (0.5, 2) and bars["failed"] == (pytest.approx(1 / 3), 3)
+    assert [each["error"] for each in record["failed"]] == ["no rows"]
     assert bars["... those with two ends"] == (0.0, 1) and bars["... those without"] == (1.0, 1)
     assert bars["trusted, off by more than 20 %, truth outside"] == (0.5, 2)
     assert bars["nulls: lower end above zero"] == (1.0, 1)

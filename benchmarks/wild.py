@@ -247,7 +247,7 @@ def bars(runs: list[Found], lost: list[Found]) -> list[Found]:
 
 
 def show(runs: list[Found], lost: list[Found], found: list[Found]) -> None:
-    wide = console if console.is_terminal else Console(width=170)
+    wide = console if console.is_terminal else Console(width=190)
     for kind in dict.fromkeys(r["kind"] for r in runs):
         mine = [r for r in runs if r["kind"] == kind]
         columns = ("seed", "rows", "d", "truth", "KL", "err %", "interval", "cover", "trust")

@@ -91,6 +91,27 @@ def survey() -> Sides:
     return p, q
 
 
+def rounded(mean: float, scale: float) -> Population:
+    """A normal column, rounded down to whole numbers."""
+    k = np.arange(math.floor(mean - 9 * scale), math.ceil(mean + 9 * scale))
+    # From the nearer end, so that both tails keep their precision.
+    ends = (np.append(k, k[-1] + 1) - mean) / scale
+    below, above = np.diff(special.ndtr(ends)), -np.diff(special.ndtr(-ends))
+    return Population(k[:, None], np.where(k < mean, below, above))
+
+
+def over_whole_numbers(p: Product, q: Product) -> Truth:
+    """KL of independent columns of whole numbers, p's among q's."""
+    parts = [finite_sum(a, b) for a, b in zip(p.parts, q.parts, strict=True)]  # type: ignore[arg-type]
+    return Truth(sum(part.kl for part in parts), 0.0, "closed form")
+
+
+@wild("counts", 500, 500, over_whole_numbers)
+def whole_numbers() -> Sides:
+    """2-d: normals rounded down to whole numbers, shifted and less wide."""
+    return Product([rounded(6.0, 8.0)] * 2), Product([rounded(0.0, 10.0)] * 2)
+
+
 def classes(shares: Array, chances: Array) -> Population:
     """Columns of 0 and 1 that are independent within hidden classes."""
     states = np.array(list(itertools.product((0.0, 1.0), repeat=chances.shape[1])))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...typing import Array
 from ..composed import Margin, Mixture, Product
 from ..elliptical import Gaussian, StudentT
+from ..maps import EXP
+from ..transformed import Warped
 from .distributions import Modulated
 from .problem import Sides, wild
 
@@ -62,3 +66,12 @@ def three_of_200() -> Sides:
     rest = Gaussian(0.0, rho=0.6, dim=196)
     four = Gaussian(0.0, dim=4)
     return Product([Gaussian([0.6, -0.6, 0.6, 0.0]), rest]), Product([four, rest])
+
+
+@wild("sparse", 20_000, 20_000)
+def small_shift() -> Sides:
+    """15-d, 20,000 rows: every column is shifted by a tenth, and one is exponentiated."""
+    maps: tuple[Any, ...] = (EXP,)
+    p, q = Gaussian(0.1), Gaussian(0.0)
+    rest = Gaussian(0.1, dim=14), Gaussian(0.0, dim=14)
+    return Product([Warped(p, maps), rest[0]]), Product([Warped(q, maps), rest[1]])

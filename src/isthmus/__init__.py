@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from .functionals import Estimate
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
+    from .stacked import StackedMDRE
 
 _PLACES = {
     "MDRE": "mdre",
+    "StackedMDRE": "stacked",
     "Check": "diagnostics",
     "Comparison": "comparison",
     "Estimate": "functionals",
@@ -52,6 +54,7 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Information",
+    "StackedMDRE",
     "__version__",
     "auxiliaries",
     "baselines",

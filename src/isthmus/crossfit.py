@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -15,6 +15,8 @@ from .data.seeds import Seeds
 from .estimator import ClassEstimator, FitFacts, RatioEstimator
 from .model.solvers import Solution
 from .typing import Array, IntArray
+
+T = TypeVar("T")
 
 
 class Adapter:
@@ -62,6 +64,34 @@ def refitted(full: Any, samples: TwoSamples) -> Any:
 
 
 @dataclass(frozen=True)
+class Smaller:
+    """What fits to fewer rows gave.
+
+    Attributes
+    ----------
+    log_ratio_p, log_ratio_q : ndarray
+        Log p/q at each row by a fit that has not seen it.
+    share : float
+        Share of the rows that these fits have seen.
+    full : float
+        Share of the rows that the fits of the folds have seen.
+    """
+
+    log_ratio_p: Array
+    log_ratio_q: Array
+    share: float
+    full: float
+
+    @property
+    def ahead(self) -> float:
+        """How far the end of a learning curve lies ahead, over what the last rows brought.
+
+        What is still to be learned falls like one over the root of the number of rows.
+        """
+        return float(self.full**-0.5 / (self.share**-0.5 - self.full**-0.5))
+
+
+@dataclass(frozen=True)
 class CrossFit:
     """What the folds gave.
 
@@ -78,6 +108,8 @@ class CrossFit:
     without : tuple of (ndarray, ndarray)
         Log p/q at all rows by each fold's model; empty where every row's influence is
         known in closed form.
+    smaller : Smaller or None
+        What fewer rows gave, where the answer is learned from rows and not a family's.
     """
 
     fold_p: IntArray
@@ -87,6 +119,7 @@ class CrossFit:
     accuracies: tuple[Array, ...] = ()
     solutions: tuple[Solution, ...] = ()
     without: tuple[tuple[Array, Array], ...] = ()
+    smaller: Smaller | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +167,7 @@ def cross_fit(
     with warnings.catch_warnings():
         # The fit to all rows has said it already; convergence is a check of its own.
         warnings.simplefilter("ignore")
-        for fold, result in enumerate(_each(run, folds, n_jobs)):
+        for fold, result in enumerate(each(run, folds, n_jobs)):
             report(f"fold {fold + 1} of {folds}")
             results.append(result)
     log_ratio_p, log_ratio_q = np.empty(len(samples.p)), np.empty(len(samples.q))
@@ -152,17 +185,17 @@ def cross_fit(
     )
 
 
-def folds_of(n: int, folds: int, seeds: Seeds) -> IntArray:
+def folds_of(n: int, folds: int, seeds: Seeds, name: str = "folds") -> IntArray:
     """Fold of each row. The two samples share the draw, so that swapping them changes nothing."""
-    return seeds("folds").permutation(np.arange(n) % folds)
+    return seeds(name).permutation(np.arange(n) % folds)
 
 
-def _each(run: Callable[[int], _Fold], folds: int, n_jobs: int | None) -> Iterator[_Fold]:
-    """Results of the folds in order, as they come."""
+def each(run: Callable[[int], T], count: int, n_jobs: int | None) -> Iterator[T]:
+    """Results of tasks in order, as they come, so many at a time."""
     if n_jobs is None or n_jobs == 1:
-        return (run(fold) for fold in range(folds))
+        return (run(task) for task in range(count))
     from joblib import Parallel, delayed
 
     # Threads: the work is in NumPy, which lets go of the interpreter's lock.
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    return iter(parallel(delayed(run)(fold) for fold in range(folds)))
+    return iter(parallel(delayed(run)(task) for task in range(count)))

@@ -15,7 +15,7 @@ import numpy as np
 from ..typing import Array, IntArray
 from .sample import Sample
 
-LEAST_ROWS = 200
+LEAST_ROWS = 20
 """Rows of each sample below which none are held out, and "auto" is a rule."""
 
 SEARCH_ROWS = 10_000

@@ -173,10 +173,11 @@ def lbfgs(
     tol: float = 1e-6,
     max_iter: int = 1000,
     callback: Callable[[int, float], None] | None = None,
+    lower: Array | None = None,
 ) -> Solution:
-    """Limited-memory BFGS from SciPy: for objectives without curvature.
+    """Limited-memory BFGS from SciPy: for objectives without curvature, and for bounds.
 
-    Parameters and result are those of :func:`newton`.
+    Parameters and result are those of :func:`newton`; no parameter falls below ``lower``.
     """
     from scipy.optimize import minimize
 
@@ -198,6 +199,7 @@ def lbfgs(
         jac=True,
         method="L-BFGS-B",
         callback=report,
+        bounds=None if lower is None else [(low, None) for low in lower],
         options={
             "maxiter": max_iter,
             "maxfun": 2 * max_iter,
@@ -206,7 +208,11 @@ def lbfgs(
             "maxcor": 20,
         },
     )
-    norm = float(np.abs(found.jac).max())
+    slope = np.asarray(found.jac)
+    if lower is not None:
+        # A parameter at its bound may want to fall further.
+        slope = np.where((found.x <= lower) & (slope > 0), 0.0, slope)
+    norm = float(np.abs(slope).max())
     status = (
         "converged"
         if norm <= tol

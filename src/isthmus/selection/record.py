@@ -40,6 +40,27 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A candidate of a stack.
+
+    Attributes
+    ----------
+    name : str
+    coefficient : float
+        What its log-ratio is multiplied by; zero where it adds nothing.
+    gain : float
+        Held-out log-likelihood a row over that of no difference at all.
+    std_error : float
+        Standard error of the gain.
+    """
+
+    name: str
+    coefficient: float
+    gain: float
+    std_error: float
+
+
+@dataclass(frozen=True)
 class Selection:
     """How the settings of a fit were chosen.
 
@@ -54,12 +75,15 @@ class Selection:
     alternatives : list of (ndarray, ndarray)
         Log p/q at held-out rows of p and of q by the chosen anchors, then by others
         that fit as well.
+    members : list of Member
+        The candidates of a stack.
     """
 
     trials: list[Trial] = field(default_factory=list)
     rule: str = ""
     reasons: list[str] = field(default_factory=list)
     alternatives: list[tuple[Array, Array]] = field(default_factory=list, repr=False, compare=False)
+    members: list[Member] = field(default_factory=list)
 
     @property
     def by_anchor(self) -> list[float]:

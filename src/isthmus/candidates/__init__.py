@@ -1,0 +1,34 @@
+"""Candidates: ways to get log p/q from two samples where they overlap.
+
+A new candidate is a file with a class that has ``name``, ``suits``, ``settled`` and ``fit``, and a
+line here.
+"""
+
+from .base import Candidate, FittedCandidate, Rows
+from .bumps import Bumps
+from .neighbours import Neighbours
+from .ridge import Ridge
+from .sparse import Sparse
+from .trees import Trees
+
+LIBRARY: tuple[Candidate, ...] = (
+    Ridge(),
+    Sparse(),
+    Bumps(),
+    Neighbours(),
+    Trees(leaves=8),
+    Trees(leaves=31, rate=0.1, least_rows=500),
+)
+"""Every candidate, the simplest first."""
+
+__all__ = [
+    "LIBRARY",
+    "Bumps",
+    "Candidate",
+    "FittedCandidate",
+    "Neighbours",
+    "Ridge",
+    "Rows",
+    "Sparse",
+    "Trees",
+]

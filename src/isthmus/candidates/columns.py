@@ -1,0 +1,84 @@
+"""Columns as features: on one scale, with no far value, and as ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..data.sample import TwoSamples
+from ..typing import Array, BoolArray
+
+_KNOTS = 65
+_FAR = 6.0
+_SKEWED = 0.97
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Every column that varies, standardised, and its rank in both samples together.
+
+    Attributes
+    ----------
+    kept : ndarray of bool, shape (d,)
+        Columns that are not constant.
+    centre, scale : ndarray of shape (d',)
+        Mean and standard deviation of the columns that are kept.
+    knots : tuple of (ndarray, ndarray)
+        For each, some of its values and their ranks between 0 and 1.
+    skewed : ndarray of bool, shape (d',)
+        Columns that are far from straight against their normal scores.
+    """
+
+    kept: BoolArray
+    centre: Array
+    scale: Array
+    knots: tuple[tuple[Array, Array], ...]
+    skewed: BoolArray
+
+    @classmethod
+    def of(cls, samples: TwoSamples) -> Columns:
+        """From rows of both samples, each counting alike."""
+        rows = np.concatenate([sample.rows for sample in samples])
+        share = 0.5 * np.concatenate([sample.share for sample in samples])
+        centre = share @ rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = np.sqrt(share @ (rows - centre) ** 2)
+        kept = np.isfinite(scale) & (scale > 1e-12 * (np.abs(centre) + np.abs(rows).max(axis=0)))
+        knots, skewed = [], []
+        for j in np.flatnonzero(kept):
+            order = np.argsort(rows[:, j], kind="stable")
+            value, rank = rows[order, j], np.cumsum(share[order])
+            rank = rank - 0.5 * share[order]
+            # Rows of one value share the middle of their ranks.
+            values, first = np.unique(value, return_index=True)
+            last = np.r_[first[1:], len(value)] - 1
+            middle = 0.5 * (rank[first] + rank[last])
+            if len(values) > _KNOTS:
+                at = np.unique(np.searchsorted(middle, np.linspace(0.0, 1.0, _KNOTS)[1:-1]))
+                at = np.unique(np.r_[0, np.minimum(at, len(values) - 1), len(values) - 1])
+                values, middle = values[at], middle[at]
+            knots.append((values, middle))
+            score = ndtri(np.clip(np.interp(rows[:, j], values, middle), 1e-4, 1 - 1e-4))
+            skewed.append(abs(np.corrcoef(score, rows[:, j])[0, 1]) < _SKEWED)
+        return cls(kept, centre[kept], scale[kept], tuple(knots), np.array(skewed, dtype=bool))
+
+    def __len__(self) -> int:
+        return len(self.centre)
+
+    def standard(self, rows: Array) -> Array:
+        """Columns with mean zero and variance one, far values drawn in, shape (n, d')."""
+        return np.clip((rows[:, self.kept] - self.centre) / self.scale, -_FAR, _FAR)
+
+    def ranks(self, rows: Array) -> Array:
+        """Ranks between 0 and 1, shape (n, d')."""
+        kept = rows[:, self.kept]
+        out = np.empty_like(kept)
+        for j, (values, rank) in enumerate(self.knots):
+            out[:, j] = np.interp(kept[:, j], values, rank)
+        return out
+
+    def scores(self, rows: Array) -> Array:
+        """Normal scores of the ranks, shape (n, d')."""
+        return np.asarray(ndtri(np.clip(self.ranks(rows), 1e-3, 1 - 1e-3)))

@@ -1,0 +1,97 @@
+"""Nearest neighbours: how many of each sample lie around a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import KDTree
+
+from ..data.sample import TwoSamples
+from ..data.seeds import Seeds
+from ..typing import Array
+from .base import Rows, balanced, limited, log_loss
+from .columns import Columns
+
+_MOST_COLUMNS = 10
+_SIZES = (8, 16, 32, 64, 128)
+_CHOICE_ROWS = 2000
+_MOST_ROWS = 10_000
+_LEAST_ROWS = 60
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The share of p's rows among the nearest ones, as a log-ratio.
+
+    Attributes
+    ----------
+    size : int or None
+        Number of neighbours; None leaves it to rows that are left out.
+    """
+
+    size: int | None = None
+    name = "neighbours"
+    takes_before = False
+
+    def suits(self, samples: TwoSamples) -> bool:
+        """Whether there are few columns and some rows."""
+        return samples.n_columns <= _MOST_COLUMNS and samples.least >= _LEAST_ROWS
+
+    def settled(self, rows: Rows, seeds: Seeds) -> Neighbours:
+        """Choose the number of neighbours by rows that are left out."""
+        some = rows.bounded(_CHOICE_ROWS).samples
+        fit, n = _nearest(some), len(some.p)
+        at = fit.tree.query(np.asarray(fit.tree.data), max(_SIZES) + 1, return_distance=False)
+        best, size = np.inf, _SIZES[0]
+        for k in _SIZES:
+            found = fit.counted(at[:, 1 : k + 1])
+            loss = log_loss((found[:n], found[n:]), some)
+            if loss < best:
+                best, size = loss, k
+        # Twice the neighbours for four times the rows.
+        growth = np.sqrt(rows.samples.least / some.least)
+        return replace(self, size=int(size * growth))
+
+    def fit(self, rows: Rows, seeds: Seeds) -> NeighboursFit:
+        """Keep the rows, or so many of them."""
+        settled = self.settled(rows, seeds) if self.size is None else self
+        size = settled.size or _SIZES[0]
+        return replace(_nearest(rows.bounded(_MOST_ROWS).samples), size=size)
+
+
+@dataclass(frozen=True)
+class NeighboursFit:
+    """Rows that can be asked for the nearest."""
+
+    columns: Columns
+    tree: Any
+    weight_p: Array
+    weight_q: Array
+    size: int = 0
+
+    def counted(self, at: Array) -> Array:
+        """Log-ratio of the weights of p and q among neighbours, with half a row of each."""
+        unit = 0.5 * (self.weight_p + self.weight_q).sum() / len(self.weight_p)
+        p = self.weight_p[at].sum(axis=1) + unit
+        return np.asarray(np.log(p / (self.weight_q[at].sum(axis=1) + unit)))
+
+    def log_ratio(self, rows: Array, before: Array) -> Array:
+        """Log p/q at rows."""
+        size = min(self.size, len(self.weight_p))
+        at = self.tree.query(self.columns.scores(rows), size, return_distance=False)
+        return limited(self.counted(at))
+
+
+def _nearest(samples: TwoSamples) -> NeighboursFit:
+    columns = Columns.of(samples)
+    Z = [columns.scores(sample.rows) for sample in samples]
+    p, q = balanced(samples)
+    zeros = [np.zeros(len(one)) for one in (p, q)]
+    return NeighboursFit(
+        columns,
+        KDTree(np.concatenate(Z)),
+        np.concatenate([p, zeros[1]]),
+        np.concatenate([zeros[0], q]),
+    )

@@ -46,7 +46,7 @@ class Estimate:
     >>> float(e)
     200.3
     >>> print(Estimate(0.45, 0.04, low=0.37, high=float("inf"), reason="trees see more"))
-    at least 0.37 (95 %); estimate 0.45; how much more is not known, because trees see more
+    at least 0.370 (95 %); estimate 0.450; how much more is not known, because trees see more
     """
 
     value: float

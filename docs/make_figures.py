@@ -304,7 +304,15 @@ def failure_figure() -> dict[str, str]:
         style = "-" if k == 0 else "--"
         left.plot(x, found[name].log_ratio(x), style, color=color, label=name)
         kl = found[name].kl
-        right.plot([kl.low, kl.high], [k, k], color=color, linewidth=3, solid_capstyle="butt")
+        ends = [kl.low, kl.value if kl.one_sided else kl.high]
+        right.plot(ends, [k, k], color=color, linewidth=3, solid_capstyle="butt")
+        if kl.one_sided:  # The upper end is not known.
+            right.annotate(
+                "",
+                xy=(kl.value + 25.0, k),
+                xytext=(kl.value, k),
+                arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 3},
+            )
         right.plot(kl.value, k, "o", color=color)
         right.text(kl.value, k + 0.12, f"{name}: {kl.value:.0f}", color=color, ha="center")
     left.axvspan(p.max(), q.min(), color="#f3f3f3", zorder=0)

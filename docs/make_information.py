@@ -9,6 +9,7 @@ Nothing is run: everything is made of ``benchmarks/records/bmi.json``.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
 RECORD = HERE.parent / "benchmarks" / "records" / "bmi.json"
+ENDS = ("low", "high")
 mpl.rcParams["svg.hashsalt"] = "isthmus"
 
 
@@ -60,9 +62,13 @@ def figure(record: dict[str, Any]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.axvline(0.0, color="#888888", linewidth=1)
     for place, each in enumerate(reversed(own)):
-        low, high = (each[end] - each["truth"] for end in ("low", "high"))
+        low, high = (math.inf if each[end] is None else each[end] - each["truth"] for end in ENDS)
         colour = "#0072b2" if each["covered"] else "#d55e00"
-        axes.plot([low, high], [place, place], color=colour, linewidth=1.5)
+        # An upper end that is not known is an arrow.
+        ends = [low, high if math.isfinite(high) else max(low, each["error"])]
+        axes.plot(ends, [place, place], color=colour, linewidth=1.5)
+        if not math.isfinite(high):
+            axes.plot(ends[1], place, ">", color=colour, markersize=5)
         axes.plot(each["error"], place, "o", color=colour, markersize=4)
     axes.set_yticks(range(len(own)), [each["task"] for each in reversed(own)], fontsize=7)
     axes.set_xlabel("estimate less truth, nats (orange: the interval misses the truth)")

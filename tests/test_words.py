@@ -68,6 +68,41 @@ class TestAnswerOnThePage:
     def test_sentence(self, kl, found, told):
         assert words.page_answer(kl, found, ("p", "q")) == told
 
+    def test_an_end_that_is_not_known(self):
+        low = Estimate(0.45, 0.04, 0.37, np.inf, reason="trees see more")
+        assert words.page_answer(low, checks("fail"), ("p", "q")) == (
+            "The two samples differ: KL(p‖q) is at least 0.370 nats (95 %), by estimate 0.450; "
+            "how much more is not known, because trees see more, but 1 of 1 checks failed: read "
+            "why before you rely on it."
+        )
+        assert words.terminal_answer(low, {}, ("a", "b")) == (
+            "a and b are at least 0.370 nats apart (KL(p‖q), 95 %; estimate 0.450); how much more "
+            "is not known, because trees see more; no check was made."
+        )
+        nothing = Estimate(0.45, 0.04, 0.0, np.inf, reason="trees see more")
+        assert words.page_answer(nothing, {}, ("p", "q")) == (
+            "The two samples may differ: KL(p‖q) is by estimate 0.450 nats, and not known, because "
+            "trees see more. No check was made."
+        )
+        assert words.terminal_answer(nothing, {}, ("a", "b")) == (
+            "how far a and b are apart is not known (KL(p‖q), estimate 0.450 nats), because trees "
+            "see more; no check was made."
+        )
+
+    def test_ends_and_their_reasons(self):
+        low = Estimate(0.45, 0.04, 0.37, np.inf, reason="trees see more")
+        found = {"kl": low, "js": estimate(0.5), "tv": Estimate(0.3, 0.1, 0.1, 1.0, reason="few")}
+        assert [words.ends(e) for e in found.values()] == [
+            "at least 0.370",
+            "0.30 to 0.70",
+            "at least 0.10",
+        ]
+        assert words.unknown_ends(found) == [
+            "KL(p‖q): how much more is not known, because trees see more.",
+            "Total variation: how much more is not known, because few.",
+        ]
+        assert words.unknown_ends({"js": estimate(0.5)}) == []
+
     def test_labels(self):
         told = words.page_answer(estimate(1.0), {}, ("june.csv", "may.csv"))
         assert told.startswith("june.csv and may.csv differ: ")
@@ -103,8 +138,8 @@ class TestAnswerInTheTerminal:
             (
                 estimate(3.0, np.inf),
                 {},
-                "a and b cannot be told apart (KL(p‖q) 3 nats, 95 % interval 0 to inf); no check "
-                "was made.",
+                "how far a and b are apart is not known (KL(p‖q), estimate 3 nats), because its "
+                "standard error is infinite; no check was made.",
             ),
         ],
     )

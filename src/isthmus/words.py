@@ -146,6 +146,33 @@ def interval(e: Estimate) -> str:
     return f"{100 * e.level:g} % interval"
 
 
+def ends(e: Estimate) -> str:
+    """The interval itself: "0.21 to 0.35", or "at least 0.21" where the upper end is unknown."""
+    _, _, low, high = rounded(e)
+    return f"at least {low}" if e.one_sided else f"{low} to {high}"
+
+
+def unknown_ends(found: Mapping[str, Estimate]) -> list[str]:
+    """A sentence for every reason why upper ends are not known, with the names it holds for.
+
+    Examples
+    --------
+    >>> from isthmus import Estimate
+    >>> unknown_ends({"kl": Estimate(0.5, 0.1, 0.3, math.inf, reason="trees see more")})
+    ['KL(p‖q): how much more is not known, because trees see more.']
+    """
+    names: dict[str, list[str]] = {}
+    for name, e in found.items():
+        if e.one_sided:
+            names.setdefault(e.unknown, []).append(divergence(name)[1])
+    return [f"{', '.join(several)}: {told}." for told, several in names.items()]
+
+
+def because(e: Estimate) -> str:
+    """Why the upper end is not known, to follow the words that it is not."""
+    return f", because {printable(e.reason)}" if e.reason else ""
+
+
 def on_ratio(checks: Mapping[str, Check]) -> dict[str, Check]:
     """Checks on the ratio itself: importance weights fail long before it does."""
     return {name: check for name, check in checks.items() if check.concerns == "ratio"}
@@ -162,7 +189,13 @@ def terminal_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str
     value, _, low, high = kl.rounded()
     p, q = map(printable, labels)
     within = f"{interval(kl)} {low} to {high}"
-    if kl.low > 0:
+    if kl.one_sided and kl.low > 0:
+        told = f"{p} and {q} are at least {low} nats apart (KL(p‖q), {100 * kl.level:g} %; "
+        told += f"estimate {value}); {printable(kl.unknown)}"
+    elif kl.one_sided:
+        told = f"how far {p} and {q} are apart is not known (KL(p‖q), estimate {value} nats)"
+        told += because(kl)
+    elif kl.low > 0:
         told = f"{p} and {q} are {value} nats apart (KL(p‖q), {within})"
     else:
         told = f"{p} and {q} cannot be told apart (KL(p‖q) {value} nats, {within})"
@@ -197,8 +230,17 @@ def page_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str, st
         told = "KL(p‖q) is not finite"
     elif not math.isfinite(kl.std_error):
         told = f"KL(p‖q) is {value} nats, with an error that is not known"
+    elif kl.one_sided and kl.low > 0:
+        told = f"KL(p‖q) is at least {low} nats ({100 * kl.level:g} %), by estimate {value}; "
+        told += kl.unknown
+    elif kl.one_sided:
+        told = f"KL(p‖q) is by estimate {value} nats, and not known{because(kl)}"
     both = "The two samples" if labels == ("p", "q") else f"{labels[0]} and {labels[1]}"
-    apart = "differ" if kl.low > 0 or not math.isfinite(kl.value) else "cannot be told apart"
+    apart = "cannot be told apart"
+    if kl.low > 0 or not math.isfinite(kl.value):
+        apart = "differ"
+    elif kl.one_sided and math.isfinite(kl.std_error):
+        apart = "may differ"
     return f"{both} {apart}: {told}{_page_trust(checks)}"
 
 

@@ -21,9 +21,8 @@ from isthmus.functionals import Estimate
         ((12345.6, 321.0, 11716.0, 12975.0), "12346 ± 321 (95 % interval 11716 to 12975)"),
         ((1.0, 0.0996, 0.8, 1.2), "1.00 ± 0.10 (95 % interval 0.80 to 1.20)"),
         ((2.5, 0.0, 2.5, 2.5), "2.5 ± 0 (95 % interval 2.5 to 2.5)"),
-        ((1.0, np.inf, 0.0, np.inf), "1 ± inf (95 % interval 0 to inf)"),
         ((3e20, 1e5, 3e20, 3e20), "3e+20 ± 1e+05 (95 % interval 3e+20 to 3e+20)"),
-        ((1.0, 0.5, 0.0, np.inf), "1.00 ± 0.50 (95 % interval 0.00 to inf)"),
+        ((1.0, np.inf, 0.0, 1.0), "1 ± inf (95 % interval 0 to 1)"),
     ],
 )
 def test_text(numbers, text):
@@ -34,6 +33,53 @@ def test_repr_names_level_and_method():
     e = Estimate(1.0, 0.1, 0.8, 1.2, level=0.9, method="bootstrap")
     assert repr(e) == "Estimate(1.00 ± 0.10, 90 % interval 0.80 to 1.20, method='bootstrap')"
     assert "99.9 %" in str(Estimate(1.0, 0.1, 0.8, 1.2, level=0.999))
+
+
+class TestOneSided:
+    """An upper end that is not known."""
+
+    E = Estimate(0.4512, 0.04, 0.372, np.inf, reason="trees see more than the anchors do")
+
+    def test_is_told_with_its_reason(self):
+        told = "at least 0.372 (95 %); estimate 0.451; how much more is not known"
+        assert str(self.E) == f"{told}, because trees see more than the anchors do"
+        assert str(dataclasses.replace(self.E, reason="")) == told
+        assert repr(self.E) == (
+            "Estimate(0.451 ± 0.040, at least 0.372 (95 %), "
+            "reason='trees see more than the anchors do')"
+        )
+
+    def test_of_a_bounded_quantity_has_its_largest_value_as_end(self):
+        e = Estimate.from_std_error(0.3, 0.05, lower=0.0, upper=1.0, reason="the rows are few")
+        assert (e.high, e.one_sided) == (1.0, True)
+        assert str(e).endswith("how much more is not known, because the rows are few")
+        assert not Estimate.from_std_error(0.3, 0.05, lower=0.0, upper=1.0).one_sided
+
+    def test_an_infinite_error_is_a_reason(self):
+        e = Estimate.from_std_error(1.0, np.inf, lower=0.0)
+        assert e.one_sided and e.unknown.endswith("because its standard error is infinite")
+
+    @pytest.mark.parametrize(
+        "e",
+        [
+            E,
+            Estimate(1.0, np.inf, -np.inf, np.inf),
+            Estimate(np.inf, np.inf, 0.0, np.inf, level=0.9, reason="q is zero where p is not"),
+            Estimate(1.0, 0.1, 0.8, 1.2, method="delta"),
+        ],
+    )
+    def test_round_trip(self, e):
+        stored = json.loads(json.dumps(e.to_dict(), allow_nan=False))
+        assert Estimate(**stored) == e
+        assert [stored[end] is None for end in ("low", "high")] == [
+            np.isinf(e.low),
+            np.isinf(e.high),
+        ]
+        assert stored["reason"] == e.reason
+
+    def test_what_was_stored_before_is_read(self):
+        e = Estimate(1.0, 0.1, "-inf", "inf")
+        assert (e.low, e.high) == (-np.inf, np.inf)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])

@@ -40,6 +40,7 @@ DRAW = {
     "weight_tail": lambda **k: plots.weight_tail(X_Q, k=0.5, **k),
     "lone_rows": lambda **k: plots.lone_rows({"p": -(X_P**2), "q": -(X_Q**2)}, **k),
     "family_agreement": lambda **k: plots.family_agreement(2.0, {"other": 3.0}, **k),
+    "intervals": lambda **k: plots.intervals(["a", "b"], [1, 2], [0, 1], [3, np.inf], **k),
     "permutation_null": lambda **k: plots.permutation_null(X_P**2, 9.0, p_value=0.01, **k),
     "column_ranking": lambda **k: plots.column_ranking(["a", "b"], [1, 2], [0.1, 0.2], **k),
     "column_values": lambda **k: plots.column_values(X_P, X_Q, **k),
@@ -285,6 +286,29 @@ class TestRatioCurve:
     def test_lengths_must_agree(self):
         with pytest.raises(ValueError, match="must have one length; received 30 in grid, 2 in log"):
             plots.ratio_curve(X_P, X_Q, GRID, [1.0, 2.0])
+
+
+class TestIntervals:
+    def draw(self, highs):
+        return plots.intervals(["a", "b"], [1.0, 2.0], [0.5, 1.5], highs, ax=Figure().subplots())
+
+    def test_an_end_that_is_not_known_is_an_arrow_beyond_all_numbers(self):
+        assert not self.draw([2.0, 9.0]).texts
+        ax = self.draw([7.0, np.inf])
+        (arrow,) = ax.texts
+        (x, y), right = arrow.xy, ax.get_xlim()[1]
+        assert 7.0 < x < right and y == 1
+        assert "NaN" not in svg(ax) and "inf" not in ax.get_xlabel()
+
+    def test_nothing_finite_can_be_drawn(self):
+        every = np.array([np.inf])
+        ax = plots.intervals(["a"], every, -every, every, ax=Figure().subplots())
+        assert len(ax.texts) == 2
+        svg(ax)
+
+    def test_lengths_must_agree(self):
+        with pytest.raises(ValueError, match="must have one length"):
+            self.draw([1.0])
 
 
 class TestOthers:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from isthmus import MDRE, compare, words
+from isthmus import MDRE, Estimate, compare, words
 from isthmus.cli.app import run
-from isthmus.report import page, write
+from isthmus.report import page, sections, write
 from isthmus.report.drawing import Drawing
 from isthmus.report.markup import Markup, join, tag
 
@@ -172,6 +172,21 @@ class TestContents:
             assert f"{value}{low} to {high}" in text
         other = Page(page(chasm, divergences=["chi2", "alpha:0.5"], columns=0)).text("table")
         assert "χ² of Pearson" in other and "alpha:0.5" in other and "Total variation" not in other
+
+    def test_an_end_that_is_not_known_is_told_and_drawn_as_an_arrow(self):
+        reason = "trees see more & <b>better</b>"
+        known = sections.divergences({"kl": Estimate(0.5, 0.1, 0.3, 0.7)})
+        assert "arrow" not in known and "not known" not in known
+        found = sections.divergences(
+            {
+                "kl": Estimate(0.45, 0.04, 0.37, np.inf, reason=reason),
+                "js": Estimate(0.1, 0.01, 0.08, np.log(2.0), reason=reason),
+            }
+        )
+        assert found.count('class="arrow"') == 1  # The KL has no scale to be drawn on.
+        told = " ".join(text for _, text in Page(found).texts)
+        assert "at least 0.370" in told and "inf" not in told and "∞" not in told
+        assert f"KL(p‖q), Jensen–Shannon: how much more is not known, because {reason}." in told
 
     def test_checks_come_with_advice_worst_first(self, chasm, chasm_page):
         found = Page(chasm_page)

@@ -22,7 +22,7 @@ import isthmus
 from .. import problems
 from ..plots.style import GREY, P, Q, plain_frame
 from ..typing import Array
-from ..words import LOG_RATIO, interval
+from ..words import LOG_RATIO, ends, interval
 from .output import Output, Result, as_json, collected_notes, deliver, save_figure
 from .terminal import Curve, ProgressCallback, draw, progress_bar, show_notes, table
 
@@ -144,7 +144,7 @@ def _plot(example: Example, ax: Axes) -> None:
 def _show(out: Console, example: Example, result: Result) -> None:
     """Print the numbers, the curves and what one sees."""
     kl = example.comparison.kl
-    value, _, low, high = kl.rounded()
+    value = kl.rounded()[0]
     out.print()
     out.print(
         Text.assemble(
@@ -158,7 +158,7 @@ def _show(out: Console, example: Example, result: Result) -> None:
     rows = [
         ("truth, in closed form", f"{example.kl_true:.2f}", "", ""),
         ("binary classifier", f"{binary:.2f}", "none", f"{example.error(binary):+.1%}"),
-        ("isthmus", value, f"{low} to {high}", f"{example.error(kl.value):+.1%}"),
+        ("isthmus", value, ends(kl), f"{example.error(kl.value):+.1%}"),
     ]
     styles = ("", BINARY_STYLE, ISTHMUS_STYLE)
     out.print(table([Column("", style="bold"), *heads], rows, "KL(p‖q), nats", styles))

@@ -101,6 +101,8 @@ def _one(
     told = [", ".join(map(printable, group)) for group in (x, y, given)]
     condition = f" | {told[2]}" if given else ""
     sentence = f"I({told[0]}; {told[1]}{condition}) = {found} nats"
+    if found.one_sided:
+        sentence = f"I({told[0]}; {told[1]}{condition}), in nats, is {found}"
     if found.lower_bound > 0:
         sentence += f"; at least {found.lower_bound:.3g} with {100 * level:g} % confidence"
     return {

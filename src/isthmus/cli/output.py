@@ -119,9 +119,11 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
     ]
     found = []
     for name, estimate in result.divergences.items():
-        value, error, low, high = estimate.rounded()
-        found.append((words.divergence(name)[0], value, error, f"{low} to {high}"))
+        value, error = estimate.rounded()[:2]
+        found.append((words.divergence(name)[0], value, error, words.ends(estimate)))
     out.print(table(heads, found, "how far apart"))
+    for told in words.unknown_ends(result.divergences):
+        out.print(Text(words.printable(told), style="dim"))
     heads = [
         Column("check", style="bold"),
         Column("value", justify="right"),

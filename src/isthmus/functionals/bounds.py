@@ -24,6 +24,9 @@ REACHED = 0.95
 """Rows of q miss the share of p's mass that lies beyond their largest log-ratio, and the
 logarithm of the mean is too small by about as much."""
 
+BOUND_ALONE = "a lower bound says nothing of it"
+"""The reason of an upper end that was not asked for."""
+
 
 def donsker_varadhan(
     log_r_p: npt.ArrayLike,
@@ -208,7 +211,9 @@ def kl_lower_bound(
         low = max(
             _bernstein(t.p[folds_p == k], t.q[folds_q == k], (1 - level) / len(both)) for k in both
         )
-    return Estimate(value, error, max(low, 0.0), math.inf, level=level, method=method)
+    return Estimate(
+        value, error, max(low, 0.0), math.inf, level=level, method=method, reason=BOUND_ALONE
+    )
 
 
 def _donsker_varadhan(t: Ratios) -> Array:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Self
+from typing import Any, Self
 
 from scipy.special import ndtri
 
 from ..data.validation import check_number
+
+NO_ERROR_KNOWN = "its standard error is infinite"
+"""The reason where a standard error is all that there is, and says nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,11 +27,15 @@ class Estimate:
         Standard error of ``value``, at least 0; may be infinite.
     low, high : float
         Ends of the interval, ``low <= high``. They may exclude ``value`` when
-        the interval was clipped to the possible range.
+        the interval was clipped to the possible range. An infinite end is one that is
+        not known; None stands for it too, as JSON has it.
     level : float, default=0.95
         Nominal coverage of the interval, strictly between 0 and 1.
     method : str, default=""
         How the interval was made, for reports.
+    reason : str, default=""
+        Why the upper end is not known, as what follows "because". Then ``high`` is infinite,
+        or, for a quantity that has a largest value, that value.
 
     Examples
     --------
@@ -38,6 +45,8 @@ class Estimate:
     200.3 ± 1.5 (95 % interval 197.4 to 203.2)
     >>> float(e)
     200.3
+    >>> print(Estimate(0.45, 0.04, low=0.37, high=float("inf"), reason="trees see more"))
+    at least 0.370 (95 %); estimate 0.450; how much more is not known, because trees see more
     """
 
     value: float
@@ -46,8 +55,13 @@ class Estimate:
     high: float
     level: float = 0.95
     method: str = ""
+    reason: str = ""
 
     def __post_init__(self) -> None:
+        # An end that is not known is null in JSON.
+        for end, unknown in (("low", -math.inf), ("high", math.inf)):
+            if getattr(self, end) is None:
+                object.__setattr__(self, end, unknown)
         # Plain floats, so that results print, pickle and compare alike whether
         # they came from NumPy scalars, 0-d arrays or the strings of `to_dict`.
         for field in ("value", "std_error", "low", "high", "level"):
@@ -70,6 +84,7 @@ class Estimate:
         lower: float = -math.inf,
         upper: float = math.inf,
         method: str = "normal",
+        reason: str = "",
     ) -> Self:
         r"""Build an estimate with the normal interval :math:`v \pm z\,s`.
 
@@ -79,6 +94,9 @@ class Estimate:
         ----------
         value, std_error, level, method
             As of the class.
+        reason : str, default=""
+            Why nothing is known of the upper end, which is then ``upper``. An infinite
+            ``std_error`` is a reason by itself.
         lower, upper : float, default=-inf and inf
             Range of the quantity. The ends of the interval are clipped to it,
             the value is not.
@@ -94,42 +112,75 @@ class Estimate:
         if not lower <= upper:
             raise ValueError(f"lower must be at most upper; received {lower!r} and {upper!r}.")
         if math.isinf(std_error):  # also avoids inf - inf when the value is infinite too
-            return cls(value, std_error, lower, upper, level, method)
+            why = reason or NO_ERROR_KNOWN
+            return cls(value, std_error, lower, upper, level, method, why)
         half = float(ndtri(0.5 + level / 2)) * std_error
         low = min(max(value - half, lower), upper)
-        high = min(max(value + half, lower), upper)
-        return cls(value, std_error, low, high, level, method)
+        high = upper if reason else min(max(value + half, lower), upper)
+        return cls(value, std_error, low, high, level, method, reason)
 
-    def to_dict(self) -> dict[str, float | str]:
-        """Fields as a dictionary that strict JSON accepts.
+    @property
+    def one_sided(self) -> bool:
+        """Whether nothing is known of the upper end."""
+        return bool(self.reason) or math.isinf(self.high)
 
-        JSON has no infinity, so an infinite field becomes the string ``"inf"``
-        or ``"-inf"``; ``Estimate(**e.to_dict())`` reads it back.
+    @property
+    def unknown(self) -> str:
+        """That the upper end is not known, and why; empty where it is known.
 
         Examples
         --------
         >>> from isthmus.functionals import Estimate
-        >>> Estimate(1.0, 0.1, 0.8, float("inf")).to_dict()["high"]
-        'inf'
+        >>> Estimate(1.0, 0.1, 0.8, float("inf")).unknown
+        'how much more is not known'
         """
-        return {
-            key: str(item) if isinstance(item, float) and not math.isfinite(item) else item
-            for key, item in asdict(self).items()
-        }
+        if not self.one_sided:
+            return ""
+        because = f", because {self.reason}" if self.reason else ""
+        return f"how much more is not known{because}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields as a dictionary that strict JSON accepts.
+
+        JSON has no infinity. An infinite end of the interval becomes None, with the
+        ``reason`` beside it; any other infinite field the string ``"inf"`` or ``"-inf"``.
+        ``Estimate(**e.to_dict())`` reads it back.
+
+        Examples
+        --------
+        >>> from isthmus.functionals import Estimate
+        >>> found = Estimate(1.0, 0.1, 0.8, float("inf"), reason="trees see more").to_dict()
+        >>> found["low"], found["high"], found["reason"]
+        (0.8, None, 'trees see more')
+        """
+        out = asdict(self)
+        for key, item in out.items():
+            if isinstance(item, float) and not math.isfinite(item):
+                out[key] = None if key in ("low", "high") else str(item)
+        return out
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         value, error, low, high = self.rounded()
-        return f"{value} ± {error} ({100 * self.level:g} % interval {low} to {high})"
+        level = f"{100 * self.level:g} %"
+        if self.one_sided:
+            return f"at least {low} ({level}); estimate {value}; {self.unknown}"
+        return f"{value} ± {error} ({level} interval {low} to {high})"
 
     def __repr__(self) -> str:
         value, error, low, high = self.rounded()
-        method = f", method={self.method!r}" if self.method else ""
-        return (
-            f"Estimate({value} ± {error}, {100 * self.level:g} % interval {low} to {high}{method})"
+        level = f"{100 * self.level:g} %"
+        ends = (
+            f"at least {low} ({level})" if self.one_sided else f"{level} interval {low} to {high}"
         )
+        further = "".join(
+            f", {name}={told!r}"
+            for name, told in (("method", self.method), ("reason", self.reason))
+            if told
+        )
+        return f"Estimate({value} ± {error}, {ends}{further})"
 
     def rounded(self) -> list[str]:
         """Numbers with as many digits as the standard error justifies."""

@@ -254,7 +254,7 @@ def _warn_of_few(n: int, d: int) -> None:
 
 
 def _finish(found: Answer, n_rows: int, level: float) -> Information:
-    notes = []
+    notes, reason = [], ""
     error = found.std_error
     if found.infinite:
         text = (
@@ -263,7 +263,7 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
         )
         warnings.warn(text, stacklevel=3)
         notes.append(text)
-        error = np.inf
+        error, reason = np.inf, "x and y determine each other up to rounding"
     if found.value < 0:
         notes.append(
             f"The estimate is negative ({found.value:.3g}). A mutual information is not: this is "
@@ -274,8 +274,11 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
             "The standard error of this method leaves out the bias of its critic; the interval is "
             "too short."
         )
+    made = Information.from_std_error(
+        found.value, error, level=level, lower=0.0, method=found.method, reason=reason
+    )
     return replace(
-        Information.from_std_error(found.value, error, level=level, lower=0.0, method=found.method),
+        made,
         lower_bound=lower_bound(found.held_out, found.value, found.std_error, level),
         n_rows=n_rows,
         trials=found.trials,

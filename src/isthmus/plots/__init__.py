@@ -38,6 +38,7 @@ from .checks import (
     weight_tail,
 )
 from .columns import column_ranking, column_values, level_shares
+from .intervals import intervals
 from .ratio import (
     estimated_against_true,
     log_ratio_histogram,
@@ -54,6 +55,7 @@ __all__ = [
     "column_values",
     "estimated_against_true",
     "family_agreement",
+    "intervals",
     "level_shares",
     "log_ratio_histogram",
     "lone_rows",

@@ -68,12 +68,12 @@ def divergences(found: Mapping[str, Estimate]) -> Markup:
     rows = []
     for name, e in found.items():
         _, told, meaning = words.divergence(name)
-        value, _, low, high = words.rounded(e)
+        value = words.rounded(e)[0]
         rows.append(
             (
                 tag("th", told, tag("small", meaning), scope="row"),
                 tag("td", value, class_="number value"),
-                tag("td", f"{low} to {high}", class_="number"),
+                tag("td", words.ends(e), class_="number"),
                 tag("td", _meter(e, get_divergence(name).upper), class_="meter"),
             )
         )
@@ -84,7 +84,8 @@ def divergences(found: Mapping[str, Estimate]) -> Markup:
         tag("th", tag("span", "On its scale", class_="unseen"), class_="meter"),
     ]
     caption = "Divergences of p from q, with the error of the fit counted"
-    return section("How far apart", table(caption, heads, rows, class_="divergences"))
+    unknown = [tag("p", text, class_="soft") for text in words.unknown_ends(found)]
+    return section("How far apart", table(caption, heads, rows, class_="divergences"), *unknown)
 
 
 def _meter(e: Estimate, upper: float) -> Markup | None:
@@ -96,6 +97,8 @@ def _meter(e: Estimate, upper: float) -> Markup | None:
         "svg",
         tag("line", x1=0, x2=100, y1=5, y2=5, class_="rail"),
         tag("line", x1=f"{low:.2f}", x2=f"{high:.2f}", y1=5, y2=5, class_="reach"),
+        # An arrow: the upper end is only the largest value that there is.
+        tag("polyline", points="97,2 102,5 97,8", class_="arrow") if e.one_sided else None,
         tag("circle", cx=f"{at:.2f}", cy=5, r=3.2),
         viewBox="-4 0 108 10",
         role="img",

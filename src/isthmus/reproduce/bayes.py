@@ -78,7 +78,9 @@ class Bayes(Experiment):
             by_x = dict(zip([round(x, 3) for x in each["x"]], each["std"], strict=True))
             row = [_PROBLEMS[each["problem"]], _PRIORS[each["prior"]], each["method"]]
             row += [str(each["seed"]), f"{each['kl']:.1f}"]
-            row += [f"{each['kl_low']:.1f} to {each['kl_high']:.1f}", f"{each['kl_truth']:.1f}"]
+            low, high = each["kl_low"], each["kl_high"]
+            row.append(f"at least {low:.1f}" if high is None else f"{low:.1f} to {high:.1f}")
+            row.append(f"{each['kl_truth']:.1f}")
             row += [f"{by_x[x]:.2f}" for x in (-1.0, 0.0, 1.0)]
             for name, digits in (("rhat", 3), ("ess", 0), ("divergences", 0)):
                 row.append(f"{each[name]:.{digits}f}" if name in each else "–")

@@ -220,7 +220,7 @@ def _coverage(results: list[Fields], problems: Sequence[DistributionPair]) -> li
     row = []
     for problem in problems:
         mine = [
-            each["low"] <= problem.kl <= each["high"]
+            each["low"] <= problem.kl and (each["high"] is None or problem.kl <= each["high"])
             for each in select(results, problem=problem.name)
             if each.get("compare") is not None
         ]

@@ -50,7 +50,9 @@ def interval(
             draws = _posterior_draws(mdre, ratios, divergence, kind, random_state, **how)
         error = float(draws.std(ddof=1))
     if not np.isfinite(error):
-        return Estimate(value, np.inf, 0.0, divergence.upper, level=level, method=kind)
+        return Estimate.from_std_error(
+            value, np.inf, level=level, lower=0.0, upper=divergence.upper, method=kind
+        )
     ends = value + np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level]) - np.median(draws)
     low, high = np.clip(ends, 0.0, divergence.upper)
     return Estimate(value, error, low, high, level=level, method=kind)

@@ -136,8 +136,15 @@ class Posterior:
         check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
         values = self.divergence_draws(spec, p, q, weight_p=weight_p, weight_q=weight_q)
         low, high = np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        reason = "" if np.isfinite(high) else "draws of the posterior have no finite value"
         return Estimate(
-            values.mean(), values.std(ddof=1), low, high, level=level, method=self.method
+            values.mean(),
+            values.std(ddof=1),
+            low,
+            high,
+            level=level,
+            method=self.method,
+            reason=reason,
         )
 
     def divergence_draws(

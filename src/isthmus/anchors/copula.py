@@ -15,8 +15,10 @@ from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
+from .margins import KINDS, Margin, fit_margins
 
 _ROWS = 10_000
+_WORST_CONDITION = 1e10
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class WarpedComponent:
 
     base: Component
     columns: Array  # Matrix from the rows to the columns that are mapped.
-    margins: Sequence[QuantileMap]  # The map of every column.
+    margins: Sequence[QuantileMap | Margin]  # The map of every column.
+    place: float | Array = 0.0  # What is taken off the rows first.
 
     @property
     def share(self) -> float:
@@ -40,10 +43,11 @@ class WarpedComponent:
         return self.base.bias
 
     def standard(self, X: Array) -> Array:
-        return self.base.standard(_mapped(self.margins, X @ self.columns))
+        return self.base.standard(_mapped(self.margins, (X - self.place) @ self.columns))
 
     def log_density(self, X: Array) -> Array:
-        pairs = [m.evaluate(u) for m, u in zip(self.margins, (X @ self.columns).T, strict=True)]
+        U = (X - self.place) @ self.columns
+        pairs = [m.evaluate(u) for m, u in zip(self.margins, U.T, strict=True)]
         out = self.base.log_density(np.column_stack([z for z, _ in pairs]))
         out += np.linalg.slogdet(self.columns)[1]
         for _, log_slope in pairs:
@@ -52,17 +56,19 @@ class WarpedComponent:
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         U = _mapped([margin.inverse for margin in self.margins], self.base.sample(n, rng))
-        return np.asarray(U @ np.linalg.inv(self.columns))
+        return np.asarray(self.place + U @ np.linalg.inv(self.columns))
 
     def exact(self, share: float, df: float) -> WarpedComponent:
         return replace(self, base=self.base.exact(share, df))
+
+    def moved(self, by: Array) -> WarpedComponent:
+        return replace(self, place=self.place + by)
 
 
 class CopulaAnchor(SampleAnchor, OneComponent):
     """Margins of any shape, joined by a normal copula.
 
-    Every column is brought to normal scores by a smoothed quantile map; a
-    normal distribution is fitted to the scores.
+    Every column is brought to normal scores; a normal distribution is fitted to the scores.
 
     Parameters
     ----------
@@ -70,6 +76,12 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         Which margins: those of the columns of the data, those of the
         estimator's coordinates, or those of the independent sources that the
         columns are mixtures of, by scikit-learn's FastICA.
+    margins : str
+        "quantile": smoothed quantile maps, of any shape. Otherwise formulas, each margin's
+        chosen by Schwarz's criterion: "student-t" and "generalised-normal", with the normal;
+        "exponential": normal, logistic, Laplace, Gumbel, and two exponential tails with rates of
+        their own; "families": all of these. Where the criterion asks for no correlation
+        of the scores, there is none: far out, the noise of one is a matter of many nats.
 
     Attributes
     ----------
@@ -77,21 +89,42 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         The fit.
     """
 
-    def __init__(self, axes: str = "columns") -> None:
+    def __init__(self, axes: str = "columns", margins: str = "quantile") -> None:
         self.axes = axes
+        self.margins = margins
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
+        check_option(self.margins, "margins", ["quantile", *KINDS])
         X, weight = sample.rows, sample.weight
         columns = np.eye(X.shape[1])
         if self.axes == "independent":
-            columns = _sources(X)
+            columns = source_axes(X)
         elif self.axes == "columns" and surroundings is not None:
             columns = columns if surroundings.columns is None else surroundings.columns
-        margins = [QuantileMap().fit(u, weight) for u in (X @ columns).T]
-        base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
+        if self.margins == "quantile":
+            margins = [QuantileMap().fit(u, weight) for u in (X @ columns).T]
+            base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
+            self.component_ = WarpedComponent(base, columns, margins)
+        else:
+            kinds = [self.margins]
+            U = X @ columns
+            found = [fit_margins(u, sample.share, sample.size, kinds)[self.margins] for u in U.T]
+            self.join(sample, columns, found)
+
+    def join(self, sample: Sample, columns: Array, margins: Sequence[Margin]) -> CopulaAnchor:
+        """Fit the copula to margins that are known, those of the rows times ``columns``."""
+        d = len(columns)
+        scores = _mapped(margins, sample.rows @ columns)
+        base = Component(1.0, np.zeros(d), np.eye(d), np.eye(d))
+        correlated = GaussianAnchor().fit(scores, sample.weight).component_
+        gain = replace(correlated, rows=np.inf).log_density(scores) - base.log_density(scores)
+        pairs = d * (d - 1) // 2
+        if 2.0 * sample.size * float(sample.share @ gain) > pairs * np.log(sample.size):
+            base = correlated
         self.component_ = WarpedComponent(base, columns, margins)
+        return self
 
 
 def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
@@ -99,14 +132,19 @@ def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
     return np.column_stack([f(u) for f, u in zip(functions, U.T, strict=True)])
 
 
-def _sources(X: Array) -> Array:
-    """Matrix that takes rows apart into independent sources."""
+def source_axes(X: Array) -> Array:
+    """Matrix that takes rows apart into independent sources, or into principal axes."""
     from sklearn.decomposition import FastICA
     from sklearn.exceptions import ConvergenceWarning
 
+    if len(X) <= X.shape[1]:
+        # There are no more independent sources than rows; any axes will do.
+        return GaussianAnchor().fit(X).component_.whitening
     ica = FastICA(whiten="unit-variance", max_iter=60, tol=1e-3, random_state=0)
     with warnings.catch_warnings():
         # Where there are no sources there is nothing to converge to; any axes will do.
         warnings.simplefilter("ignore", ConvergenceWarning)
         ica.fit(X[:: -(-len(X) // _ROWS)])
-    return np.asarray(ica.components_.T)
+    found = np.asarray(ica.components_.T)
+    square = found.shape[0] == found.shape[1] and np.linalg.cond(found) < _WORST_CONDITION
+    return found if square else GaussianAnchor().fit(X).component_.whitening

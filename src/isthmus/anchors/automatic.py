@@ -36,9 +36,9 @@ class AutoAnchor(SampleAnchor):
     Schwarz's criterion, doubled: normal, Student-t and generalised normal; margins of such
     families and with exponential tails, of the columns or of independent sources. See
     :func:`~isthmus.anchors.tails.choose_tails`. The others come in the order of their complexity:
-    two or three normals on a line (in one dimension: a normal that is cut off), margins of any shape
-    under a normal copula, mixtures of a growing number of normals. One of these replaces a simpler
-    one only if it gives rows that neither has seen a higher log-density, by more than three
+    two or three normals on a line (in one dimension: a normal that is cut off), margins of any
+    shape under a normal copula, mixtures of a growing number of normals. One of these replaces a
+    simpler one only if it gives rows that neither has seen a higher log-density, by more than three
     standard errors: there are many candidates, and far from the rows they differ wildly.
     Mixtures grow until two sizes in a row bring nothing.
 

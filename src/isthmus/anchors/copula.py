@@ -15,10 +15,13 @@ from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
-from .margins import KINDS, Margin, fit_margins
+from .margins import KINDS, LAWS, Margin, fit_margins
 
 _ROWS = 10_000
-_WORST_CONDITION = 1e10
+_WORST_CONDITION = 1e-20
+_STARTS, _FEW_COLUMNS = 3, 20
+# Mean of log(2 cosh z) of a standard normal z.
+_NORMAL_CONTRAST = 1.0677
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,12 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         Which margins: those of the columns of the data, those of the
         estimator's coordinates, or those of the independent sources that the
         columns are mixtures of, by scikit-learn's FastICA.
-    margins : str
+    margins : str or sequence of str
         "quantile": smoothed quantile maps, of any shape. Otherwise formulas, each margin's
         chosen by Schwarz's criterion: "student-t" and "generalised-normal", with the normal;
         "exponential": normal, logistic, Laplace, Gumbel, and two exponential tails with rates of
-        their own; "families": all of these. Where the criterion asks for no correlation
+        their own; "families": all of these. A sequence names the laws to choose among, some of
+        :data:`~isthmus.anchors.margins.LAWS`. Where the criterion asks for no correlation
         of the scores, there is none: far out, the noise of one is a matter of many nats.
 
     Attributes
@@ -89,14 +93,18 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         The fit.
     """
 
-    def __init__(self, axes: str = "columns", margins: str = "quantile") -> None:
+    def __init__(self, axes: str = "columns", margins: str | Sequence[str] = "quantile") -> None:
         self.axes = axes
         self.margins = margins
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
-        check_option(self.margins, "margins", ["quantile", *KINDS])
+        if isinstance(self.margins, str):
+            check_option(self.margins, "margins", ["quantile", *KINDS])
+        else:
+            for law in self.margins:
+                check_option(law, "margins", list(LAWS))
         X, weight = sample.rows, sample.weight
         columns = np.eye(X.shape[1])
         if self.axes == "independent":
@@ -108,10 +116,19 @@ class CopulaAnchor(SampleAnchor, OneComponent):
             base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
             self.component_ = WarpedComponent(base, columns, margins)
         else:
-            kinds = [self.margins]
-            U = X @ columns
-            found = [fit_margins(u, sample.share, sample.size, kinds)[self.margins] for u in U.T]
+            laws = KINDS[self.margins] if isinstance(self.margins, str) else self.margins
+            found = [
+                fit_margins(u, sample.share, sample.size, {"": laws})[""] for u in (X @ columns).T
+            ]
             self.join(sample, columns, found)
+
+    @property
+    def family(self) -> str:
+        """Axes and the smallest kind that has all laws of the margins."""
+        kind = self.margins
+        if not isinstance(kind, str):
+            kind = next(name for name, laws in KINDS.items() if set(kind) <= set(laws))
+        return f"{kind} {self.axes}"
 
     def join(self, sample: Sample, columns: Array, margins: Sequence[Margin]) -> CopulaAnchor:
         """Fit the copula to margins that are known, those of the rows times ``columns``."""
@@ -133,18 +150,34 @@ def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
 
 
 def source_axes(X: Array) -> Array:
-    """Matrix that takes rows apart into independent sources, or into principal axes."""
+    """Matrix that takes rows apart into independent sources, or into principal axes.
+
+    Of several starts, the one whose sources are furthest from normal ones: FastICA ends in the
+    optimum that is next to its start.
+    """
     from sklearn.decomposition import FastICA
     from sklearn.exceptions import ConvergenceWarning
 
+    whitening = np.asarray(GaussianAnchor().fit(X).component_.whitening)
     if len(X) <= X.shape[1]:
         # There are no more independent sources than rows; any axes will do.
-        return GaussianAnchor().fit(X).component_.whitening
-    ica = FastICA(whiten="unit-variance", max_iter=60, tol=1e-3, random_state=0)
-    with warnings.catch_warnings():
-        # Where there are no sources there is nothing to converge to; any axes will do.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        ica.fit(X[:: -(-len(X) // _ROWS)])
-    found = np.asarray(ica.components_.T)
-    square = found.shape[0] == found.shape[1] and np.linalg.cond(found) < _WORST_CONDITION
-    return found if square else GaussianAnchor().fit(X).component_.whitening
+        return whitening
+    # Whitened here: FastICA's own whitening drops a direction that the first row has no part in.
+    centred = X[:: -(-len(X) // _ROWS)]
+    centred = centred - centred.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
+    if values[0] <= _WORST_CONDITION * values[-1]:
+        return whitening
+    axes = vectors / np.sqrt(values)
+    white, best, top = centred @ axes, axes, -np.inf
+    for start in range(_STARTS if X.shape[1] <= _FEW_COLUMNS else 1):
+        ica = FastICA(whiten=False, max_iter=60, tol=1e-3, random_state=start)
+        with warnings.catch_warnings():
+            # Where there are no sources there is nothing to converge to.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            sources = ica.fit_transform(white)
+        # What FastICA maximises, over all sources.
+        contrast = np.logaddexp(sources, -sources).mean(axis=0) - _NORMAL_CONTRAST
+        if float(contrast @ contrast) > top:
+            best, top = axes @ ica.components_.T, float(contrast @ contrast)
+    return np.asarray(best)

@@ -7,9 +7,9 @@ of its own on either side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -29,24 +29,32 @@ from scipy.special import (
     stdtrit,
 )
 
+from ..data.holdout import LIKELY
 from ..maps.quantile import LOG_ROOT_2PI
 from ..typing import Array
 from .elliptical import elliptical_log_density
 from .generalised_normal import GeneralisedNormalAnchor, power_log_density, unit_scale
 from .student_t import StudentTAnchor
 
-KINDS = ("families", "student-t", "generalised-normal", "exponential")
-"""Which formulas a margin may follow: all of them, or the normal and those of one kind."""
+KINDS: dict[str, tuple[str, ...]] = {
+    "student-t": ("normal", "student-t"),
+    "generalised-normal": ("normal", "power"),
+    "exponential": ("normal", "logistic", "laplace", "gumbel", "low gumbel", "two rates"),
+}
+"""Laws that a margin may follow, by the name of their kind: the normal and others."""
+KINDS["families"] = tuple(dict.fromkeys(law for laws in KINDS.values() for law in laws))
 
 # Scores beyond these have levels below the smallest float.
 _FURTHEST = 37.0
 _LEAST_RATE, _MOST_RATE = 0.05, 20.0
 _FAR, _FURTHEST_POWER = 30.0, 500.0
+# In nats a row: families that the rows tell apart differ by hundreds of times as much.
+_TOLERANCE = 1e-6
 _LAPLACE = (0.5,)  # Power of the generalised normal that is Laplace's.
 
 
 Shape = tuple[float, ...]
-Function = Callable[[Array, Shape], Array]
+Function = Callable[[Any, Shape], Any]
 
 
 class Law(NamedTuple):
@@ -97,7 +105,7 @@ class Margin:
         if self.law == "normal":
             return np.asarray(self.centre + self.scale * z)
         law, level = LAWS[self.law], log_ndtr(-np.minimum(np.abs(z), _FURTHEST))
-        u = np.where(z < 0, law.low(level, self.shape), law.high(level, self.shape))
+        u = np.asarray(np.where(z < 0, law.low(level, self.shape), law.high(level, self.shape)))
         return np.asarray(self.centre + self.scale * u)
 
     def log_density(self, x: Array) -> Array:
@@ -106,10 +114,13 @@ class Margin:
         return np.asarray(LAWS[self.law].log_density(u, self.shape) - np.log(self.scale))
 
 
-def fit_margins(x: Array, share: Array, size: float, kinds: Sequence[str]) -> dict[str, Margin]:
-    """The margin of every kind that Schwarz's criterion prefers for a column.
+def fit_margins(
+    x: Array, share: Array, size: float, choices: Mapping[str, Sequence[str]]
+) -> dict[str, Margin]:
+    """The margin of a column that Schwarz's criterion prefers among the laws of every choice.
 
-    A column whose third and fourth moments are those of a normal has the margin of a normal.
+    A column whose third and fourth moments are those of a normal has the margin of a normal
+    where that may be chosen.
 
     Parameters
     ----------
@@ -117,26 +128,24 @@ def fit_margins(x: Array, share: Array, size: float, kinds: Sequence[str]) -> di
         Values, and their shares.
     size : float
         Number of rows that they stand for.
-    kinds : sequence of str
-        Some of :data:`KINDS`.
+    choices : mapping of str to sequence of str
+        Laws to choose among, such as :data:`KINDS`.
     """
     centre = float(share @ x)
     spread = float(np.sqrt(share @ (x - centre) ** 2)) or 1.0
-    normal = Margin("normal", centre, spread)
-    if _looks_normal((x - centre) / spread, share, size):
-        return dict.fromkeys(kinds, normal)
-    known: dict[str, list[Margin]] = {}
-    wanted = {kind for kind in KINDS[1:] if kind in kinds or KINDS[0] in kinds}
-    for kind in wanted:
-        known[kind] = list(_fits(kind, x, share, centre, spread))
-    known[KINDS[0]] = [margin for kind in KINDS[1:] for margin in known.get(kind, [])]
-
-    def criterion(margin: Margin) -> float:
-        gain = 2.0 * size * float(share @ margin.log_density(x))
-        return gain - n_shapes([margin]) * float(np.log(size))
-
-    value = {margin: criterion(margin) for margin in [normal, *known[KINDS[0]]]}
-    return {kind: max([normal, *known[kind]], key=value.__getitem__) for kind in kinds}
+    plain = _looks_normal((x - centre) / spread, share, size)
+    fits: dict[str, Margin] = {}
+    criterion: dict[str, float] = {}
+    out = {}
+    for name, laws in choices.items():
+        asked = ["normal"] if plain and "normal" in laws else laws
+        for law in asked:
+            if law not in fits:
+                fits[law] = margin = _fit_law(law, x, share, centre, spread)
+                gain = 2.0 * size * float(share @ margin.log_density(x))
+                criterion[law] = gain - n_shapes([margin]) * float(np.log(size))
+        out[name] = fits[max(asked, key=criterion.__getitem__)]
+    return out
 
 
 def n_shapes(margins: Sequence[Margin]) -> int:
@@ -148,26 +157,25 @@ def n_shapes(margins: Sequence[Margin]) -> int:
 def _looks_normal(u: Array, share: Array, size: float) -> bool:
     """Whether skewness and kurtosis are within two standard errors of a normal's."""
     skewness, excess = float(share @ u**3), float(share @ u**4) - 3.0
-    return abs(skewness) < 2.0 * np.sqrt(6.0 / size) and abs(excess) < 2.0 * np.sqrt(24.0 / size)
+    errors = abs(skewness) / np.sqrt(6.0 / size), abs(excess) / np.sqrt(24.0 / size)
+    return bool(max(errors) < LIKELY)
 
 
-def _fits(kind: str, x: Array, share: Array, centre: float, spread: float) -> Iterator[Margin]:
-    """The likeliest member of every family of a kind, the simplest first."""
-    rows, weight = x[:, None], share * len(x)
-    if kind == "student-t":
-        t = StudentTAnchor().fit(rows, weight).component_
-        yield Margin("student-t", float(t.mean[0]), float(t.cholesky[0, 0]), (t.df,))
-    elif kind == "generalised-normal":
-        power = GeneralisedNormalAnchor().fit(rows, weight).component_
-        yield Margin("power", float(power.mean[0]), float(power.cholesky[0, 0]), (power.shape,))
-    else:
-        for law in ("logistic", "gumbel", "low gumbel"):
-            yield _maximised(law, x, share, centre, spread)
+def _fit_law(law: str, x: Array, share: Array, centre: float, spread: float) -> Margin:
+    """The likeliest member of a family, given mean and standard deviation."""
+    if law == "normal":
+        return Margin(law, centre, spread)
+    if law == "laplace":
         order = np.argsort(x, kind="stable")
-        at = np.searchsorted(np.cumsum(share[order]), 0.5 - 1e-12)
-        middle = float(x[order[at]])
-        yield Margin("laplace", middle, np.sqrt(2.0) * float(share @ np.abs(x - middle)))
-        yield _maximised("two rates", x, share, centre, spread)
+        middle = float(x[order[np.searchsorted(np.cumsum(share[order]), 0.5 - 1e-12)]])
+        return Margin(law, middle, float(np.sqrt(2.0) * (share @ np.abs(x - middle))) or 1.0)
+    if law == "student-t":
+        t = StudentTAnchor().fit(x[:, None], share * len(x)).component_
+        return Margin(law, float(t.mean[0]), float(t.cholesky[0, 0]), (t.df,))
+    if law == "power":
+        power = GeneralisedNormalAnchor().fit(x[:, None], share * len(x)).component_
+        return Margin(law, float(power.mean[0]), float(power.cholesky[0, 0]), (power.shape,))
+    return _maximised(law, x, share, centre, spread)
 
 
 def _maximised(name: str, x: Array, share: Array, centre: float, spread: float) -> Margin:
@@ -195,6 +203,7 @@ def _maximised(name: str, x: Array, share: Array, centre: float, spread: float) 
         jac=True,
         method="L-BFGS-B",
         bounds=[(-5.0, 5.0), (-7.0, 3.0), *[edges, edges] * rates],
+        options={"ftol": _TOLERANCE},
     )
     place, log_scale, *shape = found.x
     return Margin(
@@ -264,7 +273,7 @@ def _rates_low(level: Array, shape: Shape) -> Array:
     a, b = shape
     far = (level + np.log(a) + betaln(a, b)) / a
     inside = np.clip(betaincinv(a, b, np.exp(level)), 1e-300, 1.0 - 1e-16)
-    return np.where(far < -_FAR, far, np.log(inside) - np.log1p(-inside))
+    return np.asarray(np.where(far < -_FAR, far, np.log(inside) - np.log1p(-inside)))
 
 
 def _power_below(u: Array, shape: Shape) -> Array:
@@ -285,7 +294,7 @@ def _power_low(level: Array, shape: Shape) -> Array:
 
 
 def _t_below(u: Array, shape: Shape) -> Array:
-    return np.log(np.maximum(stdtr(shape[0], u), 1e-300))
+    return np.asarray(np.log(np.maximum(stdtr(shape[0], u), 1e-300)))
 
 
 _GUMBEL = Law(
@@ -329,8 +338,11 @@ LAWS = {
         lambda level, shape: -_rates_low(level, shape[::-1]),
     ),
 }
-"""Standard laws by name. The power is :class:`GeneralisedNormalAnchor`'s, and Laplace's the one of ½; the law
-of two rates is that of log(G/H) with gamma variates G and H of two shapes, and exponential tails."""
+"""Standard laws by name.
+
+The power is that of :class:`GeneralisedNormalAnchor`. The law of two rates is that of log(G/H) with
+gamma variates G and H of two shapes: exponential tails with rates of their own.
+"""
 
 _SLOPES: dict[str, Function] = {
     "logistic": lambda u, shape: 1.0 - 2.0 * expit(u),

@@ -6,7 +6,7 @@ and which rows are held out would decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,9 +70,9 @@ def choose_tails(sample: Sample, surroundings: Surroundings | None) -> TailChoic
 
     A family has to earn twice the logarithm of the number of rows with every parameter that a
     normal does not have: across a chasm families are worlds apart. If none does, those that earn
-    it once are rivals of the normal, which most of them contain. Otherwise the rivals are those that
-    are not worse than the chosen one by more than two standard errors of the difference over the
-    rows (Vuong 1989).
+    it once are rivals of the normal, which most of them contain. Otherwise the rivals are those
+    that are not worse than the chosen one by more than two standard errors of the difference over
+    the rows (Vuong 1989).
     """
     n, share = sample.size, sample.share
     unit = float(np.log(n))
@@ -99,7 +99,7 @@ def choose_tails(sample: Sample, surroundings: Surroundings | None) -> TailChoic
         lost = gap(chosen, other)
         mean = float(share @ lost)
         error = float(np.sqrt(share @ (lost - mean) ** 2 / n))
-        # Tails of one more parameter are no larger family, directions are: sources may lie anywhere.
+        # Tails of one more parameter are no larger family. Directions are one.
         mean -= 0.5 * (chosen.axes - other.axes) * unit / n
         if mean < LIKELY * error:
             rivals.append(other)
@@ -120,7 +120,7 @@ def _families(sample: Sample, surroundings: Surroundings | None) -> Iterator[Tai
     columns = np.eye(d)
     if surroundings is not None and surroundings.columns is not None:
         columns = surroundings.columns
-    kinds = KINDS if d > 1 else ("exponential",)
+    kinds = KINDS if d > 1 else {"exponential": KINDS["exponential"]}
     yield from _warped("margins", "columns", columns, 0, kinds, sample)
     if d > 1 and not is_round(sample.rows):
         axes = source_axes(sample.rows)
@@ -136,7 +136,12 @@ def _elliptical(
 
 
 def _warped(
-    what: str, axes: str, columns: Array, price: int, kinds: Sequence[str], sample: Sample
+    what: str,
+    axes: str,
+    columns: Array,
+    price: int,
+    kinds: Mapping[str, Sequence[str]],
+    sample: Sample,
 ) -> Iterator[TailFamily]:
     """Margins of every kind along the same axes, without those that say the same."""
     fits = [fit_margins(u, sample.share, sample.size, kinds) for u in (sample.rows @ columns).T]
@@ -147,7 +152,9 @@ def _warped(
         if margins in seen or shapes == 0:
             continue
         seen.add(margins)
-        anchor = CopulaAnchor(axes, kind).join(sample, columns, margins)
+        # On other rows, the same laws.
+        laws = tuple(sorted({margin.law for margin in margins}))
+        anchor = CopulaAnchor(axes, laws).join(sample, columns, margins)
         base = replace(anchor.component_.base, rows=np.inf)
         density = replace(anchor.component_, base=base).log_density(sample.rows)
         yield TailFamily(f"{kind} {what}", anchor, density, shapes, price)

@@ -68,7 +68,7 @@ class Candidate:
             mine = [one.score_samples(Z) - bias_of(one) for one in self.fitted]
             return [mine[0] - mine[1]]
         options = [
-            {name_of(one): one.score_samples(Z) - bias_of(one) for one in (mine, *theirs)}
+            {family_of(one): one.score_samples(Z) - bias_of(one) for one in (mine, *theirs)}
             for mine, theirs in zip(self.fitted, self.rivals, strict=True)
         ]
         (p, *others_p), (q, *others_q) = options
@@ -112,3 +112,8 @@ def unfitted(anchor: Anchor) -> Any:
 def name_of(anchor: Anchor) -> str:
     """What an anchor is called in the record of a search."""
     return str(unfitted(anchor))
+
+
+def family_of(anchor: Anchor) -> str:
+    """What an anchor has in common with one of another sample."""
+    return getattr(anchor, "family", None) or name_of(anchor)

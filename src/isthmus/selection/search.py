@@ -31,7 +31,7 @@ from ..model.rows import ClassRows, prepare
 from ..model.solvers import newton
 from ..settings import Settings, is_auto
 from ..typing import Array, Critic, LinearCritic
-from .candidates import Candidate, Place, denser, name_of, unfitted
+from .candidates import Candidate, Place, denser, family_of, name_of, unfitted
 from .flexible import flexible_candidates
 from .record import Selection, Trial
 from .score import HeldOut, Score
@@ -115,12 +115,12 @@ class Search:
                 continue
             place = Place(apart.where, self.train.map(apart.where))
             sides = [
-                {name_of(one): one for one in (mine, *theirs)}
+                {family_of(one): one for one in (mine, *theirs)}
                 for mine, theirs in zip(apart.fitted, apart.rivals, strict=True)
             ]
             for name in sorted(sides[0].keys() & sides[1].keys()):
                 one = unfitted(sides[0][name])
-                if can_move(sides[0][name]) and name != name_of(best.anchor.anchor):
+                if can_move(sides[0][name]) and name != family_of(best.anchor.anchor):
                     pooled = Pooled(one, "two")
                     both = fit_anchors(pooled, place.inside, place.where)
                     yield Candidate(name, place.where, best.maps, pooled, both)

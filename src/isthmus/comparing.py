@@ -17,12 +17,11 @@ from .data.validation import as_two_samples, as_weight, check_number
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
+from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.frames import TableEncoder, is_table
 from .typing import RandomState
 
 Progress = Callable[[int, int, str], None]
-
-_FEW_ROWS = 2000
 
 
 def compare(
@@ -55,12 +54,12 @@ def compare(
         pyarrow or a dict of columns) are matched by column name; text and
         categories become 0/1 columns.
     estimator : estimator, optional
-        Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default
-        :class:`MDRE` with its own defaults.
+        Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default :class:`StackedMDRE`, which
+        weighs fitted densities, regressions, trees and neighbours by one regression, and is
+        :class:`MDRE` where p and q are far apart.
     critic : str, critic, classifier or torch.nn.Module, default "auto"
-        The critic of that MDRE. "auto" chooses among convex critics, and tries a network
-        where boosted trees see more than these and torch is installed; "mlp" is a network in any
-        case.
+        Anything but "auto" asks for one :class:`MDRE` with this critic in place of the stack;
+        "mlp" is a network.
     folds : int, optional
         Number of folds of the cross-fitting; by default 5, and 10 if either sample
         has fewer than 2000 rows.
@@ -137,9 +136,7 @@ def compare_samples(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
-    folds = call.folds
-    if folds is None:
-        folds = min(10 if samples.least < _FEW_ROWS else 5, max(samples.least // 2, 2))
+    folds = fold_count(samples) if call.folds is None else call.folds
     if samples.least < 2 * folds:
         raise ValueError(
             f"p and q must have at least two rows for each of {folds} folds; received "
@@ -148,12 +145,17 @@ def compare_samples(
     seeds = Seeds(call.random_state)
     # Names are those of the user's frames; the estimator sees the encoded columns.
     rows = TwoSamples(samples.p, samples.q)
-    with _Reporter(progress, folds + 1) as report:
-        report("fit to all rows")
-        full = _model(call, seeds)
+    full = _model(call, seeds, n_jobs)
+    stacks = isinstance(full, StackedMDRE)
+    with _Reporter(progress, STAGES if stacks else folds + 1) as report:
         with nullcontext() if encoder is None else encoder.expected():
-            own(full).fit_samples(rows)
-        crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=report)
+            if stacks:
+                full.fit_samples(rows, report=report)
+                full, crossed = full.single_ or full, full.crossfit_.spread(rows, full)
+            else:
+                report("fit to all rows")
+                own(full).fit_samples(rows)
+                crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=report)
         report("")
     return Comparison(
         estimator=full,
@@ -181,9 +183,14 @@ def _check_options(
         )
 
 
-def _model(call: Call, seeds: Seeds) -> Any:
+def _model(call: Call, seeds: Seeds, n_jobs: int | None) -> Any:
     """The unfitted estimator, with a seed."""
-    model = clone(call.estimator) if call.estimator is not None else MDRE(critic=call.critic)
+    if call.estimator is not None:
+        model = clone(call.estimator)
+    elif is_auto(call.critic):
+        model = StackedMDRE(folds=call.folds, n_jobs=n_jobs)
+    else:
+        model = MDRE(critic=call.critic)
     for name in ("fit", "log_ratio"):
         if not callable(getattr(model, name, None)):
             raise ValueError(
@@ -224,6 +231,8 @@ class _Reporter:
 
     def _report(self, what: str) -> None:
         self.done += 1
+        if not what:
+            self.done = self.total
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done, description=what or "done")
         elif callable(self.progress):

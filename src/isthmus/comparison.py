@@ -32,7 +32,7 @@ from .model.rows import ClassRows, FittedTo
 from .settings import Call
 from .tables.frames import TableEncoder, is_table
 from .typing import Array, RandomState
-from .uncertainty.delta import divergence_std_error
+from .uncertainty.delta import choice_range, divergence_std_error
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
 
@@ -207,12 +207,12 @@ class Comparison:
             self.ratios,
             self.crossfit.without,
             self._influence,
-            own(self.estimator).facts.alternatives,
             level,
         )
+        range_of_choice = choice_range(divergence, own(self.estimator).facts.alternatives)
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
-        )
+        ).widened(*range_of_choice, lower=0.0, upper=divergence.upper)
 
     def lower_bound(self, kind: str = "donsker-varadhan") -> float:
         """Variational lower bound on KL(p‖q) at the cross-fitted log-ratios.

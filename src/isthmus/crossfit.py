@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -82,13 +82,12 @@ class Smaller:
     share: float
     full: float
 
-    @property
-    def ahead(self) -> float:
+    def ahead(self, rate: float) -> float:
         """How far the end of a learning curve lies ahead, over what the last rows brought.
 
-        What is still to be learned falls like one over the root of the number of rows.
+        What is still to be learned falls with a power of the number of rows, the rate.
         """
-        return float(self.full**-0.5 / (self.share**-0.5 - self.full**-0.5))
+        return float(self.full**-rate / (self.share**-rate - self.full**-rate))
 
 
 @dataclass(frozen=True)
@@ -120,6 +119,41 @@ class CrossFit:
     solutions: tuple[Solution, ...] = ()
     without: tuple[tuple[Array, Array], ...] = ()
     smaller: Smaller | None = None
+
+    def spread(self, samples: TwoSamples, estimator: Any) -> CrossFit:
+        """The same for all rows, where those of weight zero took no part.
+
+        They are in no fold, and their log-ratio is that of the fit to the others.
+        """
+        if len(self.log_ratio_p) == len(samples.p) and len(self.log_ratio_q) == len(samples.q):
+            return self
+        counts = [sample.weight > 0 for sample in samples]
+        rest = [
+            estimator.log_ratio_at(sample.rows[~at])
+            for sample, at in zip(samples, counts, strict=True)
+        ]
+
+        def whole(values: Array, k: int, others: Any) -> Array:
+            out = np.empty(len(counts[k]), dtype=values.dtype)
+            out[counts[k]], out[~counts[k]] = values, others
+            return out
+
+        def pair(p: Array, q: Array) -> tuple[Array, Array]:
+            return whole(p, 0, rest[0]), whole(q, 1, rest[1])
+
+        smaller = self.smaller
+        if smaller is not None:
+            p, q = pair(smaller.log_ratio_p, smaller.log_ratio_q)
+            smaller = replace(smaller, log_ratio_p=p, log_ratio_q=q)
+        return replace(
+            self,
+            fold_p=whole(self.fold_p, 0, -1),
+            fold_q=whole(self.fold_q, 1, -1),
+            log_ratio_p=whole(self.log_ratio_p, 0, rest[0]),
+            log_ratio_q=whole(self.log_ratio_q, 1, rest[1]),
+            without=tuple(pair(*one) for one in self.without),
+            smaller=smaller,
+        )
 
 
 @dataclass(frozen=True)

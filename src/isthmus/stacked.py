@@ -30,6 +30,9 @@ SEPARATE = 0.02
 """Share of rows on the wrong side, below which the samples count as separate: classifying them then
 says little about their ratio."""
 
+STAGES = 3
+"""Stages that a fit reports."""
+
 _FEW_ROWS = 2000
 _CURVE_ROWS = 200
 _DENSITIES = "fitted densities"

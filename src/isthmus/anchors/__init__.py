@@ -14,6 +14,7 @@ from .fit import (
     Pooled,
     anchor_pair,
     bias_of,
+    can_move,
     fit_anchor,
     fit_anchors,
     has_components,
@@ -22,12 +23,14 @@ from .fit import (
     resolve_anchor,
 )
 from .gaussian import GaussianAnchor
+from .generalised_normal import GeneralisedNormalAnchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
 
 BY_NAME: dict[str, Any] = {
     "gaussian": GaussianAnchor,
     "student-t": StudentTAnchor,
+    "generalised-normal": GeneralisedNormalAnchor,
     "mixture": MixtureAnchor,
     "copula": CopulaAnchor,
     "auto": AutoAnchor,
@@ -39,12 +42,14 @@ __all__ = [
     "Component",
     "CopulaAnchor",
     "GaussianAnchor",
+    "GeneralisedNormalAnchor",
     "MixtureAnchor",
     "Moved",
     "Pooled",
     "StudentTAnchor",
     "anchor_pair",
     "bias_of",
+    "can_move",
     "fit_anchor",
     "fit_anchors",
     "has_components",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..data.holdout import MOST_GAIN, paired_gain, split_rows
+from ..data.holdout import LIKELY, MOST_GAIN, Gain, paired_gain, split_rows
 from ..data.sample import Sample
 from ..maps.coordinates import Surroundings
 from ..typing import Array
@@ -18,7 +18,7 @@ from .elliptical import SampleAnchor
 from .fit import bias_of, fit_anchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
-from .student_t import StudentTAnchor
+from .tails import TailFamily, choose_tails, is_round
 from .truncated import TruncatedAnchor
 
 _ROWS = 20_000
@@ -27,31 +27,34 @@ _SIZES = (2, 3, 4, 6, 8, 12, 16)
 _MISSES, _FEW_COLUMNS = 2, 12
 _ROWS_PER_PARAMETER = 5
 _MANY_COLUMNS = 60
-_MOST_EACH = 3.0
 
 
 class AutoAnchor(SampleAnchor):
     """The simplest of several families that is good enough for the rows of a class.
 
-    Candidates come in the order of their complexity: normal, Student-t, two or
-    three normals on a line (in one dimension: a normal that is cut off), margins
-    of any shape under a normal copula, mixtures of a growing number of normals.
-    One replaces a simpler one only if it gives rows that neither has seen a higher
-    log-density, by more than three standard errors: there are many candidates, and
-    far from the rows they differ wildly. The Student-t, a normal with one parameter more,
-    is judged by Schwarz's criterion, doubled. Mixtures grow until two sizes in a row bring nothing.
+    Families that say how a tail goes on are judged by the likelihood of all rows, with
+    Schwarz's criterion, doubled: normal, Student-t and generalised normal; margins of such
+    families and with exponential tails, of the columns or of independent sources. See
+    :func:`~isthmus.anchors.tails.choose_tails`. The others come in the order of their complexity:
+    two or three normals on a line (in one dimension: a normal that is cut off), margins of any
+    shape under a normal copula, mixtures of a growing number of normals. One of these replaces a
+    simpler one only if it gives rows that neither has seen a higher log-density, by more than three
+    standard errors: there are many candidates, and far from the rows they differ wildly.
+    Mixtures grow until two sizes in a row bring nothing.
 
     Attributes
     ----------
     anchor_ : anchor
         The chosen one, fitted to all rows.
     scores_ : dict of str to float
-        Mean held-out log-density of every candidate.
+        Mean held-out log-density of the normal, of the best family of tails, and of every other
+        candidate.
+    evidence_ : dict of str to float
+        Twice the gain of every family of tails over the normal in log-likelihood.
     choice_ : str
         Name of the chosen candidate.
     rivals_ : list
-        A Student-t, fitted to some of the rows, where Schwarz's criterion prefers it
-        to a normal, but not by a wide margin.
+        Fitted anchors of other families that the rows cannot refuse.
     """
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
@@ -59,12 +62,14 @@ class AutoAnchor(SampleAnchor):
         quarter = min(len(sample), _ROWS) // 4
         split = split_rows(len(sample), np.random.default_rng(0), held=quarter, most=_ROWS)
         train, held = sample.take(split.train), sample.take(split.held)
+        few = sample if len(sample) <= _ROWS else sample.take(np.union1d(split.train, split.held))
+        tails = choose_tails(few, surroundings)
+        self.evidence_ = tails.evidence
         self.scores_: dict[str, float] = {}
-        self.rivals_: list[Any] = []
         best: dict[str, _Candidate] = {}
         misses: dict[str, int] = {}
         patience = _MISSES if sample.rows.shape[1] <= _FEW_COLUMNS else 1
-        for kind, name, candidate in _candidates(train.rows, held.rows, surroundings):
+        for kind, name, candidate in _candidates(tails.chosen, train.rows, held.rows, surroundings):
             if misses.get(kind, 0) >= patience:
                 continue
             try:
@@ -75,25 +80,26 @@ class AutoAnchor(SampleAnchor):
             fitted = _Candidate(name, candidate, candidate.score_samples(held.rows), held.share)
             self.scores_[name] = float(fitted.share @ fitted.density)
             # A family grows as long as it gets better itself, whatever leads at the moment.
-            own = best.get(kind, best.get("gaussian"))
-            if own is None or (kind != "student-t" and fitted.beats(own)):
+            own = best.get(kind, best.get("tails"))
+            if own is None or kind == "tails" or fitted.beats(own):
                 best[kind], misses[kind] = fitted, 0
-            elif kind == "student-t":
-                evidence = _evidence(candidate, own.anchor, train)
-                schwarz = np.log(len(train))
-                # Across a chasm the two are worlds apart: the criterion is to be met twice over.
-                if evidence > 2.0 * schwarz:
-                    best["gaussian"] = fitted
-                elif evidence > schwarz:
-                    self.rivals_.append(candidate)
             else:
                 misses[kind] = misses.get(kind, 0) + 1
-        winner = best.pop("gaussian")
+        first = best.pop("tails")
+        winner = first
         for fitted in best.values():
             if fitted.beats(winner):
                 winner = fitted
         self.choice_ = winner.name
-        self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
+        if winner is first:
+            self.rivals_: list[Any] = [one.anchor for one in tails.rivals]
+            self.anchor_ = tails.chosen.anchor
+            if few is not sample:
+                self.anchor_ = fit_anchor(clone(self.anchor_), sample, surroundings)
+        else:
+            others = [one for one in best.values() if one is not winner]
+            self.rivals_ = [one.anchor for one in others if not winner.exceeds(one)]
+            self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
@@ -121,20 +127,28 @@ class _Candidate:
 
     def beats(self, other: _Candidate) -> bool:
         """Whether it gives these rows a higher density than another does, beyond doubt."""
+        return self._gain(other).proven(len(self.share))
+
+    def exceeds(self, other: _Candidate) -> bool:
+        """Whether it gives these rows a higher density, by more than chance."""
+        gain = self._gain(other)
+        return gain.mean > LIKELY * gain.std_error
+
+    def _gain(self, other: _Candidate) -> Gain:
         # One far outlier may cost a normal density a million nats; it counts as one row.
-        gain = paired_gain([self.density], [other.density], [self.share], most=MOST_GAIN)
-        return gain.proven(len(self.share))
+        return paired_gain([self.density], [other.density], [self.share], most=MOST_GAIN)
 
 
 def _candidates(
-    X: Array, held: Array, surroundings: Surroundings | None
+    tails: TailFamily, X: Array, held: Array, surroundings: Surroundings | None
 ) -> Iterator[tuple[str, str, Any]]:
     """Kind, name and unfitted anchor of every candidate that there are rows enough for."""
     n, d = X.shape
-    yield "gaussian", "gaussian", GaussianAnchor()
+    yield "tails", "gaussian", GaussianAnchor()
+    if tails.name != "gaussian":
+        yield "tails", tails.name, clone(tails.anchor)
     if n < 4 * d + 20:
         return
-    yield "student-t", "student-t", StudentTAnchor()
     if d == 1:
         for edges in _edges(X[:, 0], surroundings):
             yield f"cut off {edges}", f"normal cut off {edges}", TruncatedAnchor(edges)
@@ -145,7 +159,7 @@ def _candidates(
         yield "columns", "copula of the columns", CopulaAnchor("columns")
         if d > 1:
             yield "canonical", "copula of the axes", CopulaAnchor("canonical")
-        if 1 < d <= _MANY_COLUMNS and not _round(X):
+        if 1 < d <= _MANY_COLUMNS and not is_round(X):
             yield "sources", "independent sources", CopulaAnchor("independent")
     for k in _SIZES:
         for covariance, size in (("shared", d), ("full", 1 + d + d * (d + 1) // 2)):
@@ -156,21 +170,6 @@ def _candidates(
             if enough and _promising(mixture, X, held, surroundings):
                 shape = " of one shape" if covariance == "shared" else ""
                 yield covariance, f"{k} normals{shape}", mixture
-
-
-def _evidence(student: Any, normal: Any, sample: Sample) -> float:
-    """Twice the gain in log-likelihood by one parameter more, over the rows of the fits.
-
-    Above the logarithm of the number of rows, Schwarz's criterion prefers the Student-t. One
-    in hundreds of normal samples gets there by chance, in tens of thousands to twice as much.
-    Held-out rows would need many more to say the same. A few outliers do not decide it. Both are
-    taken as they were fitted: with its noise taken out, neither is the likeliest of its family, and
-    in many columns that would decide it.
-    """
-    X = sample.rows
-    fits = [replace(one.component_, rows=np.inf).log_density(X) for one in (student, normal)]
-    gain = np.clip(fits[0] - fits[1], -_MOST_EACH, _MOST_EACH)
-    return float(2.0 * len(X) * (sample.share @ gain))
 
 
 def _edges(x: Array, surroundings: Surroundings | None) -> list[str]:
@@ -196,12 +195,3 @@ def _promising(mixture: Any, X: Array, held: Array, surroundings: Any) -> bool:
     except np.linalg.LinAlgError:
         return False
     return bool(np.clip(two - one, -MOST_GAIN, MOST_GAIN).mean() > 0)
-
-
-def _round(X: Array) -> bool:
-    """Whether the fourth moment of the distance from the centre is that of a normal."""
-    n, d = X.shape
-    Z = GaussianAnchor().fit(X).component_.standard(X)
-    square = np.einsum("ij,ij->i", Z, Z)
-    excess = float(np.mean(square**2)) - d * (d + 2.0) * (n - 1.0) / (n + 1.0)
-    return bool(abs(excess) < 4.0 * np.sqrt(8.0 * d * (d + 2.0) / n))

@@ -15,8 +15,13 @@ from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
+from .margins import KINDS, LAWS, Margin, fit_margins
 
 _ROWS = 10_000
+_WORST_CONDITION = 1e-20
+_STARTS, _FEW_COLUMNS = 3, 20
+# Mean of log(2 cosh z) of a standard normal z.
+_NORMAL_CONTRAST = 1.0677
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class WarpedComponent:
 
     base: Component
     columns: Array  # Matrix from the rows to the columns that are mapped.
-    margins: Sequence[QuantileMap]  # The map of every column.
+    margins: Sequence[QuantileMap | Margin]  # The map of every column.
+    place: float | Array = 0.0  # What is taken off the rows first.
 
     @property
     def share(self) -> float:
@@ -40,10 +46,11 @@ class WarpedComponent:
         return self.base.bias
 
     def standard(self, X: Array) -> Array:
-        return self.base.standard(_mapped(self.margins, X @ self.columns))
+        return self.base.standard(_mapped(self.margins, (X - self.place) @ self.columns))
 
     def log_density(self, X: Array) -> Array:
-        pairs = [m.evaluate(u) for m, u in zip(self.margins, (X @ self.columns).T, strict=True)]
+        U = (X - self.place) @ self.columns
+        pairs = [m.evaluate(u) for m, u in zip(self.margins, U.T, strict=True)]
         out = self.base.log_density(np.column_stack([z for z, _ in pairs]))
         out += np.linalg.slogdet(self.columns)[1]
         for _, log_slope in pairs:
@@ -52,17 +59,19 @@ class WarpedComponent:
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         U = _mapped([margin.inverse for margin in self.margins], self.base.sample(n, rng))
-        return np.asarray(U @ np.linalg.inv(self.columns))
+        return np.asarray(self.place + U @ np.linalg.inv(self.columns))
 
     def exact(self, share: float, df: float) -> WarpedComponent:
         return replace(self, base=self.base.exact(share, df))
+
+    def moved(self, by: Array) -> WarpedComponent:
+        return replace(self, place=self.place + by)
 
 
 class CopulaAnchor(SampleAnchor, OneComponent):
     """Margins of any shape, joined by a normal copula.
 
-    Every column is brought to normal scores by a smoothed quantile map; a
-    normal distribution is fitted to the scores.
+    Every column is brought to normal scores; a normal distribution is fitted to the scores.
 
     Parameters
     ----------
@@ -70,6 +79,13 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         Which margins: those of the columns of the data, those of the
         estimator's coordinates, or those of the independent sources that the
         columns are mixtures of, by scikit-learn's FastICA.
+    margins : str or sequence of str
+        "quantile": smoothed quantile maps, of any shape. Otherwise formulas, each margin's
+        chosen by Schwarz's criterion: "student-t" and "generalised-normal", with the normal;
+        "exponential": normal, logistic, Laplace, Gumbel, and two exponential tails with rates of
+        their own; "families": all of these. A sequence names the laws to choose among, some of
+        :data:`~isthmus.anchors.margins.LAWS`. Where the criterion asks for no correlation
+        of the scores, there is none: far out, the noise of one is a matter of many nats.
 
     Attributes
     ----------
@@ -77,21 +93,55 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         The fit.
     """
 
-    def __init__(self, axes: str = "columns") -> None:
+    def __init__(self, axes: str = "columns", margins: str | Sequence[str] = "quantile") -> None:
         self.axes = axes
+        self.margins = margins
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
+        if isinstance(self.margins, str):
+            check_option(self.margins, "margins", ["quantile", *KINDS])
+        else:
+            for law in self.margins:
+                check_option(law, "margins", list(LAWS))
         X, weight = sample.rows, sample.weight
         columns = np.eye(X.shape[1])
         if self.axes == "independent":
-            columns = _sources(X)
+            columns = source_axes(X)
         elif self.axes == "columns" and surroundings is not None:
             columns = columns if surroundings.columns is None else surroundings.columns
-        margins = [QuantileMap().fit(u, weight) for u in (X @ columns).T]
-        base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
+        if self.margins == "quantile":
+            margins = [QuantileMap().fit(u, weight) for u in (X @ columns).T]
+            base = GaussianAnchor().fit(_mapped(margins, X @ columns), weight).component_
+            self.component_ = WarpedComponent(base, columns, margins)
+        else:
+            laws = KINDS[self.margins] if isinstance(self.margins, str) else self.margins
+            found = [
+                fit_margins(u, sample.share, sample.size, {"": laws})[""] for u in (X @ columns).T
+            ]
+            self.join(sample, columns, found)
+
+    @property
+    def family(self) -> str:
+        """Axes and the smallest kind that has all laws of the margins."""
+        kind = self.margins
+        if not isinstance(kind, str):
+            kind = next(name for name, laws in KINDS.items() if set(kind) <= set(laws))
+        return f"{kind} {self.axes}"
+
+    def join(self, sample: Sample, columns: Array, margins: Sequence[Margin]) -> CopulaAnchor:
+        """Fit the copula to margins that are known, those of the rows times ``columns``."""
+        d = len(columns)
+        scores = _mapped(margins, sample.rows @ columns)
+        base = Component(1.0, np.zeros(d), np.eye(d), np.eye(d))
+        correlated = GaussianAnchor().fit(scores, sample.weight).component_
+        gain = replace(correlated, rows=np.inf).log_density(scores) - base.log_density(scores)
+        pairs = d * (d - 1) // 2
+        if 2.0 * sample.size * float(sample.share @ gain) > pairs * np.log(sample.size):
+            base = correlated
         self.component_ = WarpedComponent(base, columns, margins)
+        return self
 
 
 def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
@@ -99,14 +149,35 @@ def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
     return np.column_stack([f(u) for f, u in zip(functions, U.T, strict=True)])
 
 
-def _sources(X: Array) -> Array:
-    """Matrix that takes rows apart into independent sources."""
+def source_axes(X: Array) -> Array:
+    """Matrix that takes rows apart into independent sources, or into principal axes.
+
+    Of several starts, the one whose sources are furthest from normal ones: FastICA ends in the
+    optimum that is next to its start.
+    """
     from sklearn.decomposition import FastICA
     from sklearn.exceptions import ConvergenceWarning
 
-    ica = FastICA(whiten="unit-variance", max_iter=60, tol=1e-3, random_state=0)
-    with warnings.catch_warnings():
-        # Where there are no sources there is nothing to converge to; any axes will do.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        ica.fit(X[:: -(-len(X) // _ROWS)])
-    return np.asarray(ica.components_.T)
+    whitening = np.asarray(GaussianAnchor().fit(X).component_.whitening)
+    if len(X) <= X.shape[1]:
+        # There are no more independent sources than rows; any axes will do.
+        return whitening
+    # Whitened here: FastICA's own whitening drops a direction that the first row has no part in.
+    centred = X[:: -(-len(X) // _ROWS)]
+    centred = centred - centred.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
+    if values[0] <= _WORST_CONDITION * values[-1]:
+        return whitening
+    axes = vectors / np.sqrt(values)
+    white, best, top = centred @ axes, axes, -np.inf
+    for start in range(_STARTS if X.shape[1] <= _FEW_COLUMNS else 1):
+        ica = FastICA(whiten=False, max_iter=60, tol=1e-3, random_state=start)
+        with warnings.catch_warnings():
+            # Where there are no sources there is nothing to converge to.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            sources = ica.fit_transform(white)
+        # What FastICA maximises, over all sources.
+        contrast = np.logaddexp(sources, -sources).mean(axis=0) - _NORMAL_CONTRAST
+        if float(contrast @ contrast) > top:
+            best, top = axes @ ica.components_.T, float(contrast @ contrast)
+    return np.asarray(best)

@@ -54,6 +54,10 @@ class Component:
         """Return the distribution itself, with another share and tail, to draw from."""
         return replace(self, share=share, df=df, rows=np.inf)
 
+    def moved(self, by: Array) -> Component:
+        """The distribution at another place."""
+        return replace(self, mean=self.mean + by)
+
 
 def noise_correction(rows: float, d: int) -> tuple[float, float]:
     """Take the noise of a fitted covariance out of a log-density.

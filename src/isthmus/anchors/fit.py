@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ class Moved(OneComponent):
 
     def __init__(self, anchor: Any, by: Array) -> None:
         self.anchor, self.by = anchor, by
-        self.component_ = replace(anchor.component_, mean=anchor.component_.mean + by)
+        self.component_ = anchor.component_.moved(by)
 
 
 def resolve_anchor(spec: Any) -> Anchor:
@@ -157,6 +156,13 @@ def bias_of(anchor: Any) -> float:
 def has_components(anchor: Any) -> bool:
     """Whether an auxiliary can be placed on a fitted anchor."""
     return hasattr(anchor, "components_")
+
+
+def can_move(anchor: Any) -> bool:
+    """Whether a fitted anchor is of one piece and of formulas, which can be moved elsewhere."""
+    return getattr(anchor, "component_", None) is not None and (
+        getattr(anchor, "margins", "") != "quantile"
+    )
 
 
 def has_influence(anchor: Any) -> bool:

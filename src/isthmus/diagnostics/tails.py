@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..functionals import Estimate, effective_sample_size, get_divergence
+from ..functionals import Estimate, effective_sample_size
 from ..typing import Array
-from ..uncertainty.delta import choice_std_error
 from .check import Check, Verdict, advised, graded
 from .evidence import Evidence
 from .pareto import pareto_k
@@ -118,15 +117,15 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
     )
 
 
-def check_precision(kl: Estimate, choice: float = 0.0) -> Check:
+def check_precision(kl: Estimate) -> Check:
     """Whether there are rows enough for the KL to mean something.
+
+    What the choice of anchors leaves open is no part of the standard error; the checks of
+    anchors and of agreement look at it.
 
     Parameters
     ----------
     kl : Estimate
-    choice : float
-        What of its standard error is there because several anchors fit as well. That is
-        taken off here, being what the checks of anchors and of agreement look at.
 
     Returns
     -------
@@ -135,8 +134,6 @@ def check_precision(kl: Estimate, choice: float = 0.0) -> Check:
         the KL is smaller.
     """
     error = kl.std_error
-    if np.isfinite(error):
-        error = float(np.sqrt(max(error**2 - choice**2, 0.0)))
     share = float(error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf
     told = f"The standard error is {share:.0%} of the KL" if np.isfinite(share) else "KL is unknown"
     if abs(kl.value) < LEAST_KL:
@@ -151,5 +148,5 @@ def check_precision(kl: Estimate, choice: float = 0.0) -> Check:
 
 
 def precision(e: Evidence) -> Check:
-    """Of the KL, without the error of the choice of anchors."""
-    return check_precision(e.kl, choice_std_error(get_divergence("kl"), e.facts.alternatives))
+    """Of the KL."""
+    return check_precision(e.kl)

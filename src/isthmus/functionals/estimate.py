@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from scipy.special import ndtri
@@ -123,6 +123,25 @@ class Estimate:
     def one_sided(self) -> bool:
         """Whether nothing is known of the upper end."""
         return bool(self.reason) or math.isinf(self.high)
+
+    def widened(
+        self, below: float, above: float, *, lower: float = -math.inf, upper: float = math.inf
+    ) -> Self:
+        """The same number with an interval whose ends are so much further out.
+
+        The standard error stays: what is added is no noise. The ends are clipped to the range
+        of the quantity, from ``lower`` to ``upper``.
+
+        Examples
+        --------
+        >>> from isthmus.functionals import Estimate
+        >>> e = Estimate(2.0, 0.5, low=1.0, high=3.0).widened(0.25, 4.0)
+        >>> e.low, e.high, e.std_error
+        (0.75, 7.0, 0.5)
+        """
+        low = min(self.low, max(self.low - below, lower))
+        high = max(self.high, min(self.high + above, upper))
+        return replace(self, low=low, high=high)
 
     @property
     def unknown(self) -> str:

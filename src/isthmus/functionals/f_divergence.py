@@ -152,6 +152,37 @@ class Divergence:
         factor = here.link_slope(m)[..., np.newaxis]
         return Linearisation(*(factor * part for part in rows))
 
+    def influences(
+        self,
+        log_r_p: npt.ArrayLike,
+        log_r_q: npt.ArrayLike,
+        weight_p: npt.ArrayLike | None = None,
+        weight_q: npt.ArrayLike | None = None,
+    ) -> tuple[Array, Array]:
+        r"""What every row does to the divergence of two distributions of which nothing is known.
+
+        With :math:`D = E_q[f(r)]`, a row of p counts :math:`f'(r)` and a row of q
+        :math:`f(r) - r f'(r)`, each less its mean, over the number of rows. No estimate that
+        learns the ratio from the rows can have a smaller variance than the squares of these.
+        Arguments are as in `value`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from isthmus.functionals import get_divergence
+        >>> p, q = get_divergence("kl").influences(np.log([2.0, 1.0]), np.log([2.0, 1.0]))
+        >>> p.round(3), q.round(3)
+        (array([1.693, 1.   ]), array([-2., -1.]))
+        """
+        here = self.linearise(log_r_p, log_r_q, weight_p, weight_q)
+        t_p, t_q = np.asarray(log_r_p, dtype=np.float64), np.asarray(log_r_q, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Each term as a function at the other sample's rows.
+            at_p = self.linearise(t_q, t_p, weight_q, weight_p)
+            p = here.p + here.p_slope + np.exp(-t_p) * at_p.q_slope
+            q = here.q - here.q_slope - np.exp(t_q) * at_p.p_slope
+        return p, q
+
     def _too_large(self, t: Ratios) -> str:
         text = f"{self.name} is above the largest float and is returned as inf"
         if self.power is None:

@@ -59,13 +59,22 @@ class Candidate:
     rivals: list[Any] = field(default_factory=list)
 
     def ratios(self, X: Array) -> list[Array]:
-        """Log p/q at rows by the anchors, then by every other pair of them and their rivals."""
+        """Log p/q at rows by the anchors, then by pairs with rivals.
+
+        Of p or of q, or of both where the two are of the same family.
+        """
         Z = self.where(X)
+        if not self.rivals:
+            mine = [one.score_samples(Z) - bias_of(one) for one in self.fitted]
+            return [mine[0] - mine[1]]
         options = [
-            [one.score_samples(Z) - bias_of(one) for one in (mine, *theirs)]
-            for mine, theirs in zip(self.fitted, self.rivals or [[], []], strict=True)
+            {family_of(one): one.score_samples(Z) - bias_of(one) for one in (mine, *theirs)}
+            for mine, theirs in zip(self.fitted, self.rivals, strict=True)
         ]
-        return [p - q for p in options[0] for q in options[1]]
+        (p, *others_p), (q, *others_q) = options
+        pairs = [(p, q), *((p, one) for one in others_q), *((one, q) for one in others_p)]
+        pairs += [(one, one) for one in options[0] if one in options[1] and (one, one) not in pairs]
+        return [options[0][one] - options[1][other] for one, other in pairs]
 
     def fitted_to(self, place: Place) -> Candidate:
         """The same families, fitted to other rows."""
@@ -103,3 +112,8 @@ def unfitted(anchor: Anchor) -> Any:
 def name_of(anchor: Anchor) -> str:
     """What an anchor is called in the record of a search."""
     return str(unfitted(anchor))
+
+
+def family_of(anchor: Anchor) -> str:
+    """What an anchor has in common with one of another sample."""
+    return getattr(anchor, "family", None) or name_of(anchor)

@@ -10,9 +10,8 @@ from scipy.special import log_softmax, logsumexp
 
 from ..anchors import (
     AutoAnchor,
-    GaussianAnchor,
     Pooled,
-    StudentTAnchor,
+    can_move,
     fit_anchors,
     has_components,
 )
@@ -32,7 +31,7 @@ from ..model.rows import ClassRows, prepare
 from ..model.solvers import newton
 from ..settings import Settings, is_auto
 from ..typing import Array, Critic, LinearCritic
-from .candidates import Candidate, Place, denser, name_of, unfitted
+from .candidates import Candidate, Place, denser, family_of, name_of, unfitted
 from .flexible import flexible_candidates
 from .record import Selection, Trial
 from .score import HeldOut, Score
@@ -42,7 +41,6 @@ _FEW_ROWS, _QUARTERS = 5_000, 4
 _STRENGTHS = (100.0, 10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
 _BUMP_COLUMNS = 10
 _ROWS_PER_FEATURE = 15
-_ROUND = (GaussianAnchor, StudentTAnchor)
 
 
 class Search:
@@ -104,9 +102,28 @@ class Search:
     def _choose_anchor(self, settings: Settings) -> Settings:
         candidates = self._candidates(settings)
         best, as_good = self._compare(candidates) if len(candidates) > 1 else (candidates[0], [])
-        for one in (best, *as_good):
+        for one in (best, *as_good, *self._moved_rivals(best, candidates)):
             self.alternatives += zip(*(one.ratios(held.rows) for held in self.held), strict=True)
         return settings.but(maps=best.maps, anchor=best.anchor)
+
+    def _moved_rivals(self, best: Candidate, candidates: list[Candidate]) -> Iterator[Candidate]:
+        """Other families that fit either sample about as well, one moved for both like the best."""
+        if not (isinstance(best.anchor, Pooled) and best.anchor.places == "two"):
+            return
+        for apart in candidates:
+            if not apart.rivals or apart.maps is not best.maps:
+                continue
+            place = Place(apart.where, self.train.map(apart.where))
+            sides = [
+                {family_of(one): one for one in (mine, *theirs)}
+                for mine, theirs in zip(apart.fitted, apart.rivals, strict=True)
+            ]
+            for name in sorted(sides[0].keys() & sides[1].keys()):
+                one = unfitted(sides[0][name])
+                if can_move(sides[0][name]) and name != family_of(best.anchor.anchor):
+                    pooled = Pooled(one, "two")
+                    both = fit_anchors(pooled, place.inside, place.where)
+                    yield Candidate(name, place.where, best.maps, pooled, both)
 
     def _candidates(self, settings: Settings) -> list[Candidate]:
         """One for each of the maps in question, in the order of their complexity."""
@@ -148,7 +165,7 @@ class Search:
         # The same families whichever sample is called p.
         for name, one in sorted({name_of(one): one for one in fitted}.items()):
             for places, what in (("one", ""), ("two", ", moved")):
-                if places == "two" and not isinstance(one, _ROUND):
+                if places == "two" and not can_move(one):
                     continue
                 pooled = Pooled(unfitted(one), places)
                 both = fit_anchors(pooled, place.inside, place.where)

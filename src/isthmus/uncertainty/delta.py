@@ -28,7 +28,6 @@ def divergence_std_error(
     ratios: Ratios,
     without: Sequence[tuple[Array, Array]],
     influence: Influence | None,
-    alternatives: Sequence[tuple[Array, Array]],
     level: float,
 ) -> float:
     """Standard error of a cross-fitted divergence, for an interval of a level.
@@ -43,7 +42,6 @@ def divergence_std_error(
     if without:
         moved = [float(divergence.value(p, q, *ratios[2:])) for p, q in without]
         error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
-    error = float(np.hypot(error, choice_std_error(divergence, alternatives)))
     return error if np.isfinite(error) else np.inf
 
 
@@ -105,17 +103,31 @@ def jackknife_std_error(without: Array, level: float) -> float:
     return float(error * t.ppf(tail, groups - 1) / norm.ppf(tail))
 
 
-def choice_std_error(divergence: Divergence, alternatives: Sequence[tuple[Array, Array]]) -> float:
-    """How far a divergence is uncertain because several pairs of anchors fit as well.
+def choice_range(
+    divergence: Divergence, alternatives: Sequence[tuple[Array, Array]]
+) -> tuple[float, float]:
+    """How far below and above a divergence lie those of other anchors that fit as well.
 
-    The root mean square distance between the answer of the anchors that were chosen, which
-    come first, and those of others; see :attr:`isthmus.estimator.FitFacts.alternatives`.
+    ``alternatives`` are log-ratios at the same rows of p and of q by the anchors that were chosen,
+    which come first, and by others that the rows cannot refuse; see
+    :attr:`isthmus.estimator.FitFacts.alternatives`. No error is added up over them, as if they were
+    draws: one of them may be the truth, and the interval reaches to the furthest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.functionals import get_divergence
+    >>> rows = [(np.full(3, value), np.zeros(3)) for value in (2.0, 1.5, 4.0)]
+    >>> choice_range(get_divergence("kl"), rows)
+    (0.5, 2.0)
     """
     if len(alternatives) < 2:
-        return 0.0
-    with warnings.catch_warnings():
+        return 0.0, 0.0
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
         # An alternative beyond the largest float says no more than that it is far away.
         warnings.simplefilter("ignore")
         values = np.array([float(divergence.value(p, q)) for p, q in alternatives])
-    distance = values[1:] - values[0]
-    return float(np.sqrt(np.mean(distance**2))) if np.isfinite(distance).all() else np.inf
+    if not np.isfinite(values[0]):
+        return 0.0, 0.0
+    apart = np.nan_to_num(values - values[0], nan=np.inf, posinf=np.inf, neginf=-np.inf)
+    return max(0.0, -float(apart.min())), max(0.0, float(apart.max()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
@@ -21,11 +22,13 @@ from .diagnostics.diagnose import diagnose
 from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
 from .functionals import (
+    Divergence,
     Estimate,
     donsker_varadhan,
     get_divergence,
     importance_weights,
     kl_lower_bound,
+    lower_end,
     nwj,
 )
 from .model.rows import ClassRows, FittedTo
@@ -35,6 +38,7 @@ from .typing import Array, RandomState
 from .uncertainty.delta import choice_range, divergence_std_error
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
+from .uncertainty.learning import learned_estimate
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -200,19 +204,67 @@ class Comparison:
             )
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
-        divergence = get_divergence(spec)
+        found = self.by_fit(spec, level)
+        against = self.objections
+        if not against and found.low > 0.0:
+            return found
+        return self._one_sided(found, get_divergence(spec), against)
+
+    def by_fit(self, spec: Any, level: float | None = None) -> Estimate:
+        """A divergence with its interval as the fit has it, whatever the checks say.
+
+        Parameters
+        ----------
+        spec, level
+            As in :meth:`divergence`.
+
+        Returns
+        -------
+        Estimate
+        """
+        level, divergence = self.level if level is None else level, get_divergence(spec)
+        facts = own(self.estimator).facts
+        if facts.selection.members and facts.selection.stacked:
+            found = learned_estimate(divergence, self.ratios, self.crossfit.smaller, level)
+            unseen = facts.selection.unseen(divergence)
+            return replace(found, high=max(found.high, min(unseen, divergence.upper)))
         value = float(divergence.value(*self.ratios))
         error = divergence_std_error(
-            divergence,
-            self.ratios,
-            self.crossfit.without,
-            self._influence,
-            level,
+            divergence, self.ratios, self.crossfit.without, self._influence, level
         )
-        range_of_choice = choice_range(divergence, own(self.estimator).facts.alternatives)
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
-        ).widened(*range_of_choice, lower=0.0, upper=divergence.upper)
+        ).widened(
+            *choice_range(divergence, facts.alternatives), lower=0.0, upper=divergence.upper
+        )
+
+    @property
+    def objections(self) -> dict[str, Check]:
+        """Checks on the ratio that failed, by name: then the upper end is not known."""
+        return {
+            name: check
+            for name, check in self.diagnostics.items()
+            if check.concerns == "ratio" and check.verdict == "fail"
+        }
+
+    def _one_sided(
+        self, found: Estimate, divergence: Divergence, against: dict[str, Check]
+    ) -> Estimate:
+        """With a lower end that holds for any ratio, and no upper end where a check objects."""
+        p, q = self.samples
+        low = lower_end(
+            *self.ratios, divergence=divergence, level=found.level, columns=(p.rows, q.rows)
+        ).low
+        if not against:
+            # What is proven of single columns, or by thresholds, is proven.
+            return replace(found, low=min(max(found.low, low), found.high))
+        return replace(
+            found,
+            low=min(low, divergence.upper),
+            high=divergence.upper,
+            method="bound",
+            reason=words.objection(list(against)),
+        )
 
     def lower_bound(self, kind: str = "donsker-varadhan") -> float:
         """Variational lower bound on KL(p‖q) at the cross-fitted log-ratios.
@@ -293,11 +345,7 @@ class Comparison:
     @property
     def trusted(self) -> bool:
         """Whether no check on the ratio itself has failed."""
-        return all(
-            check.verdict != "fail"
-            for check in self.diagnostics.values()
-            if check.concerns == "ratio"
-        )
+        return not self.objections
 
     def report(self, path: str | os.PathLike[str], **how: Any) -> Path:
         """Write all of this as one page of HTML; see :func:`isthmus.report.write`."""

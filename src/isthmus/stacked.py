@@ -23,7 +23,7 @@ from .data.validation import check_number
 from .estimator import RatioEstimator
 from .mdre import MDRE
 from .model.stack import Stack, fit_stack
-from .selection.record import Member
+from .selection.record import DENSITIES, Member
 from .typing import Array, IntArray, RandomState
 
 SEPARATE = 0.02
@@ -35,7 +35,6 @@ STAGES = 3
 
 _FEW_ROWS = 2000
 _CURVE_ROWS = 200
-_DENSITIES = "fitted densities"
 
 Pair = tuple[Array, Array]
 """Log-ratios at the rows of p and of q."""
@@ -129,7 +128,7 @@ class StackedMDRE(RatioEstimator):
         found = [base, *work.crossed(tried, rows)]
 
         # 4. The regression on what they say, in every fold and on all rows.
-        names = [_DENSITIES, *(one.name for one in tried)]
+        names = [DENSITIES, *(one.name for one in tried)]
         judged = judge(found, samples, crossed.fold_p, crossed.fold_q, folds)
         self.selection_ = replace(densities.selection_, members=judged.members(names))
         if judged.only == 0:

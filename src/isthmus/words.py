@@ -173,6 +173,32 @@ def because(e: Estimate) -> str:
     return f", because {printable(e.reason)}" if e.reason else ""
 
 
+_OBJECTIONS = {
+    "convergence": "the solver did not converge",
+    "normalisation_q": "p/q does not average to one over q",
+    "normalisation_p": "q/p does not average to one over p",
+    "calibration": "the log-ratio is not calibrated",
+    "agreement": "another estimate from the same rows disagrees",
+    "anchors": "several families of tails fit the rows and disagree",
+    "flexibility": "more flexible candidates see more",
+    "tails": "a few rows decide the answer",
+    "learning": "more rows would still change it much",
+    "separation": "the samples hardly overlap and no fitted density explains them",
+    "precision": "the interval is too wide to be of use",
+}
+
+
+def objection(names: Sequence[str]) -> str:
+    """Why an upper end is not known, from the names of the checks that failed.
+
+    Examples
+    --------
+    >>> objection(["calibration"])
+    'the log-ratio is not calibrated'
+    """
+    return " and ".join(_OBJECTIONS.get(name, f"the check {name!r} failed") for name in names)
+
+
 def on_ratio(checks: Mapping[str, Check]) -> dict[str, Check]:
     """Checks on the ratio itself: importance weights fail long before it does."""
     return {name: check for name, check in checks.items() if check.concerns == "ratio"}

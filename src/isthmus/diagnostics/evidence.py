@@ -34,8 +34,7 @@ class Compared(Protocol):
     def level(self) -> float: ...
     @property
     def encoder(self) -> TableEncoder | None: ...
-    @property
-    def kl(self) -> Estimate: ...
+    def by_fit(self, spec: Any) -> Estimate: ...
     @property
     def kept(self) -> KeptRows: ...
     @property
@@ -56,8 +55,8 @@ class Evidence:
 
     @cached_property
     def kl(self) -> Estimate:
-        """KL(p‖q)."""
-        return self.comparison.kl
+        """KL(p‖q) as the fit has it."""
+        return self.comparison.by_fit("kl")
 
     @property
     def p(self) -> Sample:

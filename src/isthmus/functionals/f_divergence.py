@@ -174,14 +174,16 @@ class Divergence:
         >>> p.round(3), q.round(3)
         (array([1.693, 1.   ]), array([-2., -1.]))
         """
-        here = self.linearise(log_r_p, log_r_q, weight_p, weight_q)
-        t_p, t_q = np.asarray(log_r_p, dtype=np.float64), np.asarray(log_r_q, dtype=np.float64)
+        t = check_ratios(log_r_p, log_r_q, weight_p, weight_q)
+        here = self if self.recentre is None else self.recentre(t)
         with np.errstate(over="ignore", invalid="ignore"):
-            # Each term as a function at the other sample's rows.
-            at_p = self.linearise(t_q, t_p, weight_q, weight_p)
-            p = here.p + here.p_slope + np.exp(-t_p) * at_p.q_slope
-            q = here.q - here.q_slope - np.exp(t_q) * at_p.p_slope
-        return p, q
+            p = here.p_term(t.p) + here.p_slope(t.p) + np.exp(-t.p) * here.q_slope(t.p)
+            q = here.q_term(t.q) - here.q_slope(t.q) - np.exp(t.q) * here.p_slope(t.q)
+        if here.link is identity:
+            return p, q
+        m = add(mean(here.p_term(t.p), t.share_p), mean(here.q_term(t.q), t.share_q))
+        factor = here.link_slope(m)[..., np.newaxis]
+        return factor * p, factor * q
 
     def _too_large(self, t: Ratios) -> str:
         text = f"{self.name} is above the largest float and is returned as inf"

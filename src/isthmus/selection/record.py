@@ -6,7 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..data.holdout import LIKELY
+from ..functionals.f_divergence import Divergence
 from ..typing import Array
+
+DENSITIES = "fitted densities"
+"""What the first candidate of a stack is called."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,38 @@ class Selection:
     members: list[Member] = field(default_factory=list)
 
     @property
+    def stacked(self) -> bool:
+        """Whether the answer is that of a stack, and not of fitted densities alone."""
+        return bool(self.members) and self.rests_on != DENSITIES
+
+    @property
+    def rests_on(self) -> str:
+        """What the answer rests on, in a few words."""
+        counts = [one for one in self.members if one.coefficient > 0]
+        total = sum(one.coefficient for one in counts)
+        if not counts:
+            return "no difference that any candidate sees" if self.members else DENSITIES
+        if len(counts) == 1:
+            return counts[0].name
+        parts = sorted(counts, key=lambda one: -one.coefficient)
+        return ", ".join(f"{one.name} ({one.coefficient / total:.0%})" for one in parts)
+
+    def unseen(self, divergence: Divergence) -> float:
+        """Largest divergence that would not have been seen, where none was; otherwise zero.
+
+        Twice the standard error of a candidate's gain in log-likelihood is a gain that it would
+        have been noticed by; it is turned into the divergence of two coins that are as hard to
+        tell apart.
+        """
+        if any(one.coefficient > 0 for one in self.members):
+            return 0.0
+        gain = max((one.gain + LIKELY * one.std_error for one in self.members), default=0.0)
+        tilt = min(np.sqrt(2.0 * max(gain, 0.0)), 0.49)
+        p, q = np.array([0.5 + tilt, 0.5 - tilt]), np.array([0.5, 0.5])
+        t = np.log(p / q)
+        return float(divergence.value(t, t, p, q))
+
+    @property
     def by_anchor(self) -> list[float]:
         """Mean log p/q at held-out rows of p by each of the alternatives."""
         return [float(np.mean(p)) for p, _ in self.alternatives]
@@ -99,9 +136,18 @@ class Selection:
 
     def summary(self) -> str:
         """A table, one line for each trial; the last of each stage with a star was chosen."""
-        if not self.trials:
+        if not self.trials and not self.members:
             return self.rule
-        lines = [f"{'':2}{'stage':10}{'score':>10}{'gain':>10}{'± s.e.':>9}  candidate"]
+        lines = []
+        if self.members:
+            lines = [f"{'coefficient':>11}{'gain':>10}{'± s.e.':>9}  candidate of the stack"]
+            lines += [
+                f"{m.coefficient:11.3f}{m.gain:+10.5f}{m.std_error:9.5f}  {m.name}"
+                for m in self.members
+            ]
+        if not self.trials:
+            return "\n".join(lines)
+        lines += [f"{'':2}{'stage':10}{'score':>10}{'gain':>10}{'± s.e.':>9}  candidate"]
         for t in self.trials:
             star = "*" if t.chosen else ""
             lines.append(

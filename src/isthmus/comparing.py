@@ -13,6 +13,7 @@ from .comparison import Comparison
 from .crossfit import cross_fit, own
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -148,7 +149,7 @@ def compare_samples(
     seeds = Seeds(call.random_state)
     # Names are those of the user's frames; the estimator sees the encoded columns.
     rows = TwoSamples(samples.p, samples.q)
-    with _Reporter(progress, folds + 1) as report:
+    with limited_threads(n_jobs), _Reporter(progress, folds + 1) as report:
         report("fit to all rows")
         full = _model(call, seeds)
         with nullcontext() if encoder is None else encoder.expected():

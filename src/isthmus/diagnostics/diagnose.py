@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..data.threads import limited_threads
 from .agreement import agreement, anchors
 from .calibration import check_calibration
 from .chasm import accuracy, bridge, chasm
@@ -36,6 +37,7 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
 """Every check by name: from the evidence to a check, or to None where it does not apply."""
 
 
+@limited_threads()
 def diagnose(comparison: Compared) -> dict[str, Check]:
     """Make every check that applies to a comparison, by name."""
     evidence = Evidence(comparison)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..data.threads import limited_threads
 from .agreement import agreement, anchors
+from .balance import balance
 from .calibration import check_calibration
 from .chasm import accuracy, bridge, chasm
 from .check import Check
@@ -22,6 +23,7 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "normalisation_p": lambda e: normalisation(e, "q", "p"),
     "effective_sample_size": lambda e: check_effective_size(e.q.rows, e.q.weight),
     "pareto": lambda e: check_pareto(e.q.rows, e.q.weight),
+    "balance": balance,
     "tails": lambda e: check_tails(e.p.rows, e.p.weight),
     "precision": precision,
     "calibration": lambda e: check_calibration(e.p.rows, e.q.rows, e.p.weight, e.q.weight),

@@ -13,6 +13,7 @@ from .comparison import Comparison
 from .crossfit import cross_fit, own
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -147,7 +148,8 @@ def compare_samples(
     rows = TwoSamples(samples.p, samples.q)
     full = _model(call, seeds, n_jobs)
     stacks = isinstance(full, StackedMDRE)
-    with _Reporter(progress, STAGES if stacks else folds + 1) as report:
+    steps = STAGES if stacks else folds + 1
+    with limited_threads(n_jobs), _Reporter(progress, steps) as report:
         with nullcontext() if encoder is None else encoder.expected():
             if stacks:
                 full.fit_samples(rows, report=report)

@@ -20,6 +20,7 @@ from .data.blocks import slices
 from .data.frames import column_names, select_columns
 from .data.sample import Sample, TwoSamples
 from .data.seeds import Seeds
+from .data.threads import limited_threads
 from .data.validation import as_labels, as_rows, as_weight
 from .model.classes import CriticModel
 from .model.rows import fresh_rows
@@ -134,6 +135,7 @@ class RatioEstimator(BaseEstimator):
         self.classes_ = classes
         return self
 
+    @limited_threads()
     def fit_samples(self, samples: TwoSamples, **how: Any) -> Self:
         """Fit to two samples that were checked at a door; ``how`` goes to :meth:`learn`."""
         # A fit that is refused loses nothing: the work is done on the side.
@@ -165,6 +167,7 @@ class RatioEstimator(BaseEstimator):
         check_is_fitted(self)
         return self.log_ratio_at(self.as_rows(X))
 
+    @limited_threads()
     def log_ratio_at(self, rows: Array) -> Array:
         """Log of p/q at rows that were checked at a door, some at a time."""
         out = np.empty(len(rows))

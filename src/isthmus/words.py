@@ -62,6 +62,7 @@ CHECK_TITLES = {
     "rising": "Held-out likelihood",
     "bridge": "Bridge between the samples",
     "pareto": "Tail of the weights",
+    "balance": "Balance of the weighted rows",
     "tails": "Tail of the log-ratio",
     "precision": "Precision of the KL",
     "calibration": "Calibration of the probabilities",

@@ -32,6 +32,14 @@ class TestCalibration:
         assert check.verdict == verdict
         assert ("too timid" if slope < 1 else "too extreme") in check.advice
 
+    @pytest.mark.parametrize("seed", range(3))
+    def test_advice_names_the_direction(self, seed):
+        timid, bold = (check_calibration(*ratios(5000, seed, slope)) for slope in (0.5, 2.5))
+        assert timid.value > 1.5 and "weaker penalty" in timid.advice
+        assert "stronger" not in timid.advice
+        assert bold.value < 0.6 and "stronger penalty" in bold.advice
+        assert "weaker" not in bold.advice
+
     def test_a_shift_is_seen(self):
         check = check_calibration(*ratios(5000, 0, shift=0.7))
         assert abs(check.details["intercept"] + 0.7) < 0.25

@@ -51,6 +51,22 @@ class TestPrecision:
         assert check.value == pytest.approx(value) and check.verdict == verdict
         assert check.advice.endswith(".")
 
+    @pytest.mark.parametrize(
+        ("value", "low", "high", "verdict"),
+        [
+            (51.0, 0.0, 363.0, "warn"),
+            (51.0, 40.0, 363.0, "ok"),  # at least 40, and that is something
+            (51.0, 0.0, 110.0, "ok"),
+            (0.001, 0.0, 0.028, "ok"),  # small, and known to be
+            (0.001, 0.0, 0.5, "warn"),
+            (51.0, 0.0, np.inf, "ok"),  # one end: why is said with it
+        ],
+    )
+    def test_an_interval_that_tells_nothing_is_a_warning(self, value, low, high, verdict):
+        # The error of the choice of anchors, which is taken off, makes it so wide.
+        check = check_precision(Estimate(value, 80.0, low, high), 80.0)
+        assert check.verdict == verdict and check.advice.endswith(".")
+
     def test_doubt_about_anchors_is_left_to_others(self):
         kl = Estimate.from_std_error(10.0, 5.0)
         assert check_precision(kl, 4.0).value == pytest.approx(0.3)

@@ -1,6 +1,7 @@
 """Diagnostics that say when not to trust an answer."""
 
 from .agreement import check_agreement, check_anchors
+from .balance import check_balance
 from .calibration import check_calibration
 from .chasm import accuracy_band, check_accuracy, check_bridge, check_chasm
 from .check import Check, Verdict, doubt
@@ -21,6 +22,7 @@ __all__ = [
     "check_accuracy",
     "check_agreement",
     "check_anchors",
+    "check_balance",
     "check_bridge",
     "check_calibration",
     "check_chasm",

@@ -12,6 +12,11 @@ from .check import Check, advised
 _FARTHEST = 30.0
 _LEAST_ROWS = 30.0
 _STEPS = 30
+_CURES = {
+    "too extreme": "use a stronger penalty, a simpler critic or more rows",
+    "too timid": "use a weaker penalty or a more flexible critic",
+    "shifted": "use other anchors or auxiliaries, or check the weights of the rows",
+}
 
 
 def check_calibration(
@@ -69,12 +74,13 @@ def check_calibration(
     reason = "too extreme" if line[1] < 1.0 else "too timid"
     if gaps[0] / max(error[0], 1e-9) > gaps[1] / max(error[1], 1e-9):
         reason = "shifted"
+    cure = _CURES[reason]
     return advised(
         float(line[1]),
         "fail" if fail else "warn" if warn else "ok",
         f"Labels follow the log-ratio with slope {line[1]:.2f} ± {error[1]:.2g}, should be 1",
         warn=f": the log-ratio is {reason} where the samples overlap; "
-        "use a stronger penalty, more rows, or leave the settings at 'auto'.",
+        f"{cure}, or leave the settings at 'auto'.",
         details={"intercept": float(line[0]), "std_error": float(error[1]), "rows": telling},
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..data.threads import limited_threads
 from .agreement import agreement, anchors
+from .balance import balance
 from .calibration import check_calibration
 from .chasm import accuracy, bridge, chasm
 from .check import Check
@@ -21,6 +23,7 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "normalisation_p": lambda e: normalisation(e, "q", "p"),
     "effective_sample_size": lambda e: check_effective_size(e.q.rows, e.q.weight),
     "pareto": lambda e: check_pareto(e.q.rows, e.q.weight),
+    "balance": balance,
     "tails": lambda e: check_tails(e.p.rows, e.p.weight),
     "precision": precision,
     "calibration": lambda e: check_calibration(e.p.rows, e.q.rows, e.p.weight, e.q.weight),
@@ -36,6 +39,7 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
 """Every check by name: from the evidence to a check, or to None where it does not apply."""
 
 
+@limited_threads()
 def diagnose(comparison: Compared) -> dict[str, Check]:
     """Make every check that applies to a comparison, by name."""
     evidence = Evidence(comparison)

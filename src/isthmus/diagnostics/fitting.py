@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..data.holdout import paired_gain
+from ..data.threads import limited_threads
 from ..model.solvers import Solution
 from ..typing import Array
 from .check import Check, advised
@@ -95,7 +96,6 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from threadpoolctl import threadpool_limits
 
     take_p, take_q = spaced(len(p), _TREE_ROWS // 2), spaced(len(q), _TREE_ROWS // 2)
     X = np.concatenate([p[take_p], q[take_q]])
@@ -108,7 +108,7 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
     share = np.where(y == 1, 0.5 / len(take_p), 0.5 / len(take_q))
     found = []
     # On so few rows the threads of the trees cost more than they bring.
-    with threadpool_limits(1, user_api="openmp"):
+    with limited_threads():
         for name, model in (
             ("Boosted trees classify", trees),
             ("A straight line classifies", line),

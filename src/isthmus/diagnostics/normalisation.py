@@ -17,6 +17,10 @@ from .evidence import Evidence
 COVERED = 0.99
 """Share of the rows of one sample whose ratio the other must attain to carry a mean of it."""
 
+UNLIKELY, IMPOSSIBLE = 20.0, 100.0
+"""A mean of numbers that are not negative is k times its expectation with a chance of at most
+1 / k (Markov), whatever their tail is: one row may carry it and is evidence all the same."""
+
 _FRESH_ROWS = 20_000
 
 
@@ -27,6 +31,8 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     ----------
     log_terms, weight : ndarray of shape (n,)
         Log of the terms whose mean should be one, and weights of the rows, if they have some.
+        A mean of 100 and more fails, and one of 20 is a warning, whatever its error is: if
+        the ratio were right, chances of that would be at most one in 100 and one in 20.
     what, how : str
         The expectation, such as "E_q[p/q]", and which rows the mean runs over.
     """
@@ -39,7 +45,9 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
     # One row may carry such a mean, and make it much too large, where nothing is wrong.
     known = gap < (0.5 if value < 1.0 else 1.0)
     verdict: Verdict = "ok" if gap <= max(3.0 * error, 0.05) and known else "warn"
-    if gap > max(5.0 * error, 0.5) or not np.isfinite(value):
+    if value >= UNLIKELY:
+        verdict = "warn"
+    if gap > max(5.0 * error, 0.5) or not value < IMPOSSIBLE:
         verdict = "fail"
     return advised(
         value,
@@ -62,12 +70,13 @@ def reach(log_ratio_p: Array, log_ratio_q: Array, top: str = "p") -> float:
 def normalisation(e: Evidence, top: str, bottom: str) -> Check:
     """Check that E_bottom[top/bottom] is one, on rows that can tell."""
     apart = reach(e.p.rows, e.q.rows, top) < COVERED
-    found = _over_auxiliaries(e, top) if apart else None
-    if found is not None:
-        return found
     sample = e.q if bottom == "q" else e.p.map(np.negative)
     what, how = f"E_{bottom}[{top}/{bottom}]", f"the rows of {bottom}"
     check = check_normalisation(sample.rows, sample.weight, what, how)
+    # Too small a mean is what a chasm makes of it; too large a one is wrong across a chasm too.
+    found = _over_auxiliaries(e, top) if apart and check.value < UNLIKELY else None
+    if found is not None:
+        return found
     if not apart or check.value >= 1.0:
         return check
     told = f"{bottom} has no rows where {top} has most of its mass, which cannot be checked."

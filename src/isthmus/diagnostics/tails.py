@@ -131,16 +131,23 @@ def check_precision(kl: Estimate) -> Check:
     -------
     Check
         Its value is the standard error as a share of the KL, or of a tenth of a nat if
-        the KL is smaller.
+        the KL is smaller. An interval from about zero to over three times the KL, or that
+        tenth, is a warning whatever makes it so wide.
     """
     error = kl.std_error
     share = float(error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf
     told = f"The standard error is {share:.0%} of the KL" if np.isfinite(share) else "KL is unknown"
     if abs(kl.value) < LEAST_KL:
         told = f"The standard error of the KL is {error:.2g} nats"
+    verdict = graded(share, 0.2, 0.5)
+    least = max(abs(kl.value), LEAST_KL)
+    # An interval from nothing to many times the value, whatever makes it so wide, tells nothing.
+    if verdict == "ok" and not kl.one_sided and kl.low < 0.1 * least and kl.high > 3.0 * least:
+        verdict = "warn"
+        told = f"The interval runs from {kl.low:.2g} to {kl.high:.3g} for a KL of {kl.value:.3g}"
     return advised(
         share,
-        graded(share, 0.2, 0.5),
+        verdict,
         told,
         warn=": read the interval, not the value; more rows would help.",
         fail=": these rows are too few to say how far apart the samples are.",

@@ -68,6 +68,7 @@ class AutoAnchor(SampleAnchor):
         self.scores_: dict[str, float] = {}
         best: dict[str, _Candidate] = {}
         misses: dict[str, int] = {}
+        normal: _Candidate | None = None
         patience = _MISSES if sample.rows.shape[1] <= _FEW_COLUMNS else 1
         for kind, name, candidate in _candidates(tails.chosen, train.rows, held.rows, surroundings):
             if misses.get(kind, 0) >= patience:
@@ -81,14 +82,19 @@ class AutoAnchor(SampleAnchor):
             self.scores_[name] = float(fitted.share @ fitted.density)
             # A family grows as long as it gets better itself, whatever leads at the moment.
             own = best.get(kind, best.get("tails"))
+            if kind.startswith("cut off"):
+                # Tails that are not normal may be those of a normal that ends.
+                own = normal
             if own is None or kind == "tails" or fitted.beats(own):
+                normal = fitted if own is None else normal
                 best[kind], misses[kind] = fitted, 0
             else:
                 misses[kind] = misses.get(kind, 0) + 1
         first = best.pop("tails")
         winner = first
-        for fitted in best.values():
-            if fitted.beats(winner):
+        for kind, fitted in best.items():
+            as_good = kind.startswith("cut off") and not first.exceeds(fitted)
+            if fitted.beats(winner) or (winner is first and as_good):
                 winner = fitted
         self.choice_ = winner.name
         if winner is first:
@@ -97,7 +103,7 @@ class AutoAnchor(SampleAnchor):
             if few is not sample:
                 self.anchor_ = fit_anchor(clone(self.anchor_), sample, surroundings)
         else:
-            others = [one for one in best.values() if one is not winner]
+            others = [one for one in (first, *best.values()) if one is not winner]
             self.rivals_ = [one.anchor for one in others if not winner.exceeds(one)]
             self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
 

@@ -18,7 +18,7 @@ from .elliptical import SampleAnchor
 from .fit import bias_of, fit_anchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
-from .tails import TailFamily, choose_tails, is_round
+from .tails import MOST_COLUMNS, TailFamily, choose_tails, is_round
 from .truncated import TruncatedAnchor
 
 _ROWS = 20_000
@@ -27,6 +27,8 @@ _SIZES = (2, 3, 4, 6, 8, 12, 16)
 _MISSES, _FEW_COLUMNS = 2, 12
 _ROWS_PER_PARAMETER = 5
 _MANY_COLUMNS = 60
+# In more columns than the families of tails are tried in, laws that are fitted quickly.
+_QUICK = ("normal", "logistic", "laplace")
 
 
 class AutoAnchor(SampleAnchor):
@@ -162,10 +164,15 @@ def _candidates(
         for k in (2, 3):
             yield "line", f"{k} normals on a line", MixtureAnchor(k, "line")
     if n >= 200:
+        sources = 1 < d <= _MANY_COLUMNS and not is_round(X)
+        if MOST_COLUMNS < d <= _MANY_COLUMNS:
+            yield "columns", "exponential margins", CopulaAnchor("columns", _QUICK)
+            if sources:
+                yield "sources", "exponential sources", CopulaAnchor("independent", _QUICK)
         yield "columns", "copula of the columns", CopulaAnchor("columns")
         if d > 1:
             yield "canonical", "copula of the axes", CopulaAnchor("canonical")
-        if 1 < d <= _MANY_COLUMNS and not is_round(X):
+        if sources:
             yield "sources", "independent sources", CopulaAnchor("independent")
     for k in _SIZES:
         for covariance, size in (("shared", d), ("full", 1 + d + d * (d + 1) // 2)):

@@ -18,6 +18,9 @@ ANCHORS = {
     "mixture on a line": MixtureAnchor(2, "line"),
     "copula of the axes": CopulaAnchor("canonical"),
     "copula of sources": CopulaAnchor("independent"),
+    "margins of families": CopulaAnchor("columns", "families"),
+    "sources with exponential tails": CopulaAnchor("independent", "exponential"),
+    "logistic margins": CopulaAnchor("columns", ["logistic"]),
 }
 # For one column only.
 FLAT = {f"cut off {edges}": TruncatedAnchor(edges) for edges in ("below", "above", "both")}

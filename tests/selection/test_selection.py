@@ -22,7 +22,7 @@ from isthmus.anchors.truncated import TruncatedAnchor
 from isthmus.auxiliaries import LinearMixing
 from isthmus.functionals import get_divergence
 from isthmus.selection.choose import LEAST_ROWS
-from isthmus.uncertainty.delta import choice_std_error
+from isthmus.uncertainty.delta import choice_range
 
 # The critic is no part of the choice of anchors, and takes longest.
 ANCHORS_ONLY = {"auxiliaries": "bridge", "critic": "quadratic", "l2": np.inf, "random_state": 0}
@@ -289,18 +289,20 @@ def test_grid_search_over_the_number_of_auxiliaries():
 
 class TestAlternatives:
     def test_anchors_that_fit_as_well_widen_the_interval(self):
-        problem = problems.load("hard/gamma")
-        p, q = problem.sample_p(2000, 103), problem.sample_q(2000, 103)
+        rng = np.random.default_rng(103)
+        p, q = rng.logistic(size=(500, 2)), rng.logistic(12.0, size=(500, 2))
         c = compare(p, q, random_state=103)
         selection = c.estimator.selection_
         values = np.array(selection.by_anchor)
         assert len(values) > 1, selection.summary()
-        distance = np.sqrt(np.mean((values[1:] - values[0]) ** 2))
-        alternatives = c.estimator.facts.alternatives
-        assert choice_std_error(get_divergence("kl"), alternatives) == pytest.approx(distance)
-        assert c.kl.std_error > distance
+        below, above = choice_range(get_divergence("kl"), c.estimator.facts.alternatives)
+        assert below == pytest.approx(max(0.0, values[0] - values.min()))
+        assert above == pytest.approx(max(0.0, values.max() - values[0]))
+        half = 1.959964 * c.kl.std_error
+        assert c.kl.low == pytest.approx(max(0.0, c.kl.value - half - below), abs=1e-4)
+        assert c.kl.high == pytest.approx(c.kl.value + half + above, rel=1e-5)
 
     def test_settings_that_were_given_have_none(self):
         X, y = normals(200)
         model = MDRE(anchor="gaussian", maps=None, critic="quadratic", l2=np.inf).fit(X, y)
-        assert choice_std_error(get_divergence("kl"), model.facts.alternatives) == 0.0
+        assert choice_range(get_divergence("kl"), model.facts.alternatives) == (0.0, 0.0)

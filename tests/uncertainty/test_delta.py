@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from isthmus import MDRE, compare
-from isthmus.uncertainty.delta import jackknife_std_error
+from isthmus.functionals import get_divergence
+from isthmus.uncertainty.delta import choice_range, jackknife_std_error
 
 FAST = {"auxiliaries": "bridge", "critic": "quadratic", "maps": None}
 
@@ -99,3 +100,41 @@ class TestStudentT:
         comparison = compare(p, q, estimator=MDRE(**FAST), folds=5, random_state=0)
         assert not comparison.estimator.model_.has_influence
         assert 0 < comparison.kl.std_error < comparison.kl.value
+
+
+class TestChoiceRange:
+    def alternatives(self, *values):
+        return [(np.full(4, value), np.full(3, -value)) for value in values]
+
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            ([], (0.0, 0.0)),
+            ([3.0], (0.0, 0.0)),
+            ([3.0, 3.0], (0.0, 0.0)),
+            ([3.0, 1.0, 2.0], (2.0, 0.0)),
+            ([3.0, 4.0, 9.0], (0.0, 6.0)),
+            ([3.0, 2.0, 9.0], (1.0, 6.0)),
+        ],
+    )
+    def test_it_is_the_distance_of_the_furthest(self, values, expected):
+        assert choice_range(get_divergence("kl"), self.alternatives(*values)) == expected
+        assert choice_range(get_divergence("reverse-kl"), self.alternatives(*values)) == expected
+
+    def test_an_alternative_beyond_all_numbers_leaves_that_end_open(self):
+        assert choice_range(get_divergence("kl"), self.alternatives(3.0, np.inf)) == (0.0, np.inf)
+
+    def test_tails_that_rows_cannot_tell_apart_widen_the_interval_across_a_chasm(self):
+        rng = np.random.default_rng(0)
+        p, q = rng.logistic(size=(500, 2)), rng.logistic(12.0, size=(500, 2))
+        far = compare(p, q, random_state=0).kl
+        # The mean of log p/q of a logistic moved by 12, twice.
+        x = np.linspace(-60, 60, 200_001)
+        gap = stats.logistic.logpdf(x) - stats.logistic.logpdf(x, 12.0)
+        truth = 2 * np.trapezoid(np.exp(stats.logistic.logpdf(x)) * gap, x)
+        assert far.low < truth < far.high
+        half = stats.norm.ppf(0.975) * far.std_error
+        assert far.high - far.low > 2 * half + 0.1 * truth
+        near = compare(p, q - 11.5, random_state=0).kl
+        half = stats.norm.ppf(0.975) * near.std_error
+        assert near.high - near.value < half + 0.1

@@ -18,7 +18,7 @@ from .elliptical import SampleAnchor
 from .fit import bias_of, fit_anchor
 from .gaussian import GaussianAnchor
 from .mixture import MixtureAnchor
-from .tails import TailFamily, choose_tails, is_round
+from .tails import MOST_COLUMNS, TailFamily, choose_tails, is_round
 from .truncated import TruncatedAnchor
 
 _ROWS = 20_000
@@ -27,6 +27,8 @@ _SIZES = (2, 3, 4, 6, 8, 12, 16)
 _MISSES, _FEW_COLUMNS = 2, 12
 _ROWS_PER_PARAMETER = 5
 _MANY_COLUMNS = 60
+# In more columns than the families of tails are tried in, laws that are fitted quickly.
+_QUICK = ("normal", "logistic", "laplace")
 
 
 class AutoAnchor(SampleAnchor):
@@ -68,6 +70,7 @@ class AutoAnchor(SampleAnchor):
         self.scores_: dict[str, float] = {}
         best: dict[str, _Candidate] = {}
         misses: dict[str, int] = {}
+        normal: _Candidate | None = None
         patience = _MISSES if sample.rows.shape[1] <= _FEW_COLUMNS else 1
         for kind, name, candidate in _candidates(tails.chosen, train.rows, held.rows, surroundings):
             if misses.get(kind, 0) >= patience:
@@ -81,14 +84,19 @@ class AutoAnchor(SampleAnchor):
             self.scores_[name] = float(fitted.share @ fitted.density)
             # A family grows as long as it gets better itself, whatever leads at the moment.
             own = best.get(kind, best.get("tails"))
+            if kind.startswith("cut off"):
+                # Tails that are not normal may be those of a normal that ends.
+                own = normal
             if own is None or kind == "tails" or fitted.beats(own):
+                normal = fitted if own is None else normal
                 best[kind], misses[kind] = fitted, 0
             else:
                 misses[kind] = misses.get(kind, 0) + 1
         first = best.pop("tails")
         winner = first
-        for fitted in best.values():
-            if fitted.beats(winner):
+        for kind, fitted in best.items():
+            as_good = kind.startswith("cut off") and not first.exceeds(fitted)
+            if fitted.beats(winner) or (winner is first and as_good):
                 winner = fitted
         self.choice_ = winner.name
         if winner is first:
@@ -97,7 +105,7 @@ class AutoAnchor(SampleAnchor):
             if few is not sample:
                 self.anchor_ = fit_anchor(clone(self.anchor_), sample, surroundings)
         else:
-            others = [one for one in best.values() if one is not winner]
+            others = [one for one in (first, *best.values()) if one is not winner]
             self.rivals_ = [one.anchor for one in others if not winner.exceeds(one)]
             self.anchor_ = fit_anchor(clone(winner.anchor), sample, surroundings)
 
@@ -156,10 +164,15 @@ def _candidates(
         for k in (2, 3):
             yield "line", f"{k} normals on a line", MixtureAnchor(k, "line")
     if n >= 200:
+        sources = 1 < d <= _MANY_COLUMNS and not is_round(X)
+        if MOST_COLUMNS < d <= _MANY_COLUMNS:
+            yield "columns", "exponential margins", CopulaAnchor("columns", _QUICK)
+            if sources:
+                yield "sources", "exponential sources", CopulaAnchor("independent", _QUICK)
         yield "columns", "copula of the columns", CopulaAnchor("columns")
         if d > 1:
             yield "canonical", "copula of the axes", CopulaAnchor("canonical")
-        if 1 < d <= _MANY_COLUMNS and not is_round(X):
+        if sources:
             yield "sources", "independent sources", CopulaAnchor("independent")
     for k in _SIZES:
         for covariance, size in (("shared", d), ("full", 1 + d + d * (d + 1) // 2)):

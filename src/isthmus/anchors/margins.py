@@ -48,6 +48,8 @@ KINDS["families"] = tuple(dict.fromkeys(law for laws in KINDS.values() for law i
 _FURTHEST = 37.0
 _LEAST_RATE, _MOST_RATE = 0.05, 20.0
 _FAR, _FURTHEST_POWER = 30.0, 500.0
+# Exponents stop here, where products with them are finite.
+_LARGEST = 300.0
 # In nats a row: families that the rows tell apart differ by hundreds of times as much.
 _TOLERANCE = 1e-6
 _LAPLACE = (0.5,)  # Power of the generalised normal that is Laplace's.
@@ -143,7 +145,9 @@ def fit_margins(
             if law not in fits:
                 fits[law] = margin = _fit_law(law, x, share, centre, spread)
                 gain = 2.0 * size * float(share @ margin.log_density(x))
-                criterion[law] = gain - n_shapes([margin]) * float(np.log(size))
+                # The choice of a law counts like a parameter.
+                price = 0 if law == "normal" else 1 + len(margin.shape)
+                criterion[law] = gain - price * float(np.log(size))
         out[name] = fits[max(asked, key=criterion.__getitem__)]
     return out
 
@@ -250,7 +254,7 @@ def _log_one_less(log_level: Array) -> Array:
 
 def _gumbel_above(u: Array, shape: Shape) -> Array:
     # Far up, where exp(-u) is lost beside one, it is the level itself.
-    return np.where(u > _FAR, -u, _log_one_less(-np.exp(-np.clip(u, -700.0, _FAR))))
+    return np.where(u > _FAR, -u, _log_one_less(-np.exp(-np.clip(u, -_LARGEST, _FAR))))
 
 
 def _gumbel_high(level: Array, shape: Shape) -> Array:
@@ -297,9 +301,17 @@ def _t_below(u: Array, shape: Shape) -> Array:
     return np.asarray(np.log(np.maximum(stdtr(shape[0], u), 1e-300)))
 
 
+def _t_low(level: Array, shape: Shape) -> Array:
+    df = shape[0]
+    # Of two formulas, each where it keeps its digits.
+    inside = np.maximum(betaincinv(0.5 * df, 0.5, 2.0 * np.exp(level)), 1e-300)
+    near = stdtrit(df, np.maximum(np.exp(level), 1e-12))
+    return np.where(level < -20.0, -np.sqrt(df * (1.0 / inside - 1.0)), near)
+
+
 _GUMBEL = Law(
-    lambda u, shape: -u - np.exp(-np.maximum(u, -700.0)),
-    lambda u, shape: -np.exp(-np.maximum(u, -700.0)),
+    lambda u, shape: -u - np.exp(-np.maximum(u, -_LARGEST)),
+    lambda u, shape: -np.exp(-np.maximum(u, -_LARGEST)),
     _gumbel_above,
     lambda level, shape: -np.log(-level),
     _gumbel_high,
@@ -320,7 +332,7 @@ LAWS = {
     "student-t": _symmetric(
         lambda u, shape: elliptical_log_density(u**2, 1, shape[0]),
         _t_below,
-        lambda level, shape: stdtrit(shape[0], np.exp(level)),
+        _t_low,
     ),
     "power": _symmetric(
         lambda u, shape: power_log_density(u**2, 1, shape[0]), _power_below, _power_low
@@ -346,7 +358,7 @@ gamma variates G and H of two shapes: exponential tails with rates of their own.
 
 _SLOPES: dict[str, Function] = {
     "logistic": lambda u, shape: 1.0 - 2.0 * expit(u),
-    "gumbel": lambda u, shape: np.exp(-np.maximum(u, -700.0)) - 1.0,
-    "low gumbel": lambda u, shape: 1.0 - np.exp(np.minimum(u, 700.0)),
+    "gumbel": lambda u, shape: np.exp(-np.maximum(u, -_LARGEST)) - 1.0,
+    "low gumbel": lambda u, shape: 1.0 - np.exp(np.minimum(u, _LARGEST)),
     "two rates": lambda u, shape: shape[0] - (shape[0] + shape[1]) * expit(u),
 }

@@ -26,7 +26,8 @@ from .student_t import StudentTAnchor
 # One row counts for so many nats at most: a few outliers do not decide.
 _MOST_EACH = 3.0
 _LEAST_ROWS = 200
-_MOST_COLUMNS = 20
+MOST_COLUMNS = 12
+"""Columns up to which margins of all kinds are fitted."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _families(sample: Sample, surroundings: Surroundings | None) -> Iterator[Tai
         return
     yield _elliptical("student-t", StudentTAnchor(), sample, surroundings)
     yield _elliptical("generalised normal", GeneralisedNormalAnchor(), sample, surroundings)
-    if n < _LEAST_ROWS or d > _MOST_COLUMNS:
+    if n < _LEAST_ROWS or d > MOST_COLUMNS:
         return
     columns = np.eye(d)
     if surroundings is not None and surroundings.columns is not None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..anchors import CopulaAnchor
 from ..crossfit import chosen
-from ..data.holdout import MOST_GAIN, Gain, halves, paired_gain
+from ..data.holdout import LIKELY, MOST_GAIN, Gain, halves, paired_gain
 from ..data.sample import Sample, TwoSamples
 from ..mdre import MDRE
 from ..typing import Array
@@ -18,7 +19,7 @@ from .check import Check, advised, graded
 from .evidence import Evidence
 from .tails import LEAST_KL
 
-_LEAST_ROWS = 40
+_LEAST_ROWS, _FEW_COLUMNS = 40, 20
 _ANCHORS_ALONE: dict[str, Any] = {
     "critic": "quadratic",
     "auxiliaries": "bridge",
@@ -42,7 +43,8 @@ def check_anchors(means: Sequence[float]) -> Check:
         graded(spread, 0.2, 1.0),
         ok="Anchors that fit equally well agree.",
         warn=f"Anchors that fit the samples equally well give {min(means):.3g} to {max(means):.3g} "
-        "for the KL: it depends on tails that these rows do not show. More rows would decide.",
+        "for the KL: it depends on tails that these rows do not show. The interval reaches over "
+        "all of them; more rows would decide.",
         details={"means": list(means)},
     )
 
@@ -137,9 +139,18 @@ def _families(e: Evidence, train: TwoSamples) -> Iterator[tuple[str, Any, float]
     """Name, unfitted model, and how many standard errors better than the model it must fit.
 
     A Student-t contains the normal; that it fits as well says nothing, and it has to fit better.
+    The other families of tails, which may move either way from a normal, have to do so clearly.
     """
     yield "normal", MDRE(anchor="gaussian", maps=None, **_ANCHORS_ALONE), -1.0
     yield "student-t", MDRE(anchor="student-t", maps=None, **_ANCHORS_ALONE), 1.0
+    yield (
+        "generalised normal",
+        MDRE(anchor="generalised-normal", maps=None, **_ANCHORS_ALONE),
+        LIKELY,
+    )
+    if train.n_columns <= _FEW_COLUMNS:
+        margins = CopulaAnchor("columns", "exponential")
+        yield "exponential tails", MDRE(anchor=margins, maps=None, **_ANCHORS_ALONE), LIKELY
     positive = np.minimum(train.p.rows.min(axis=0), train.q.rows.min(axis=0)) > 0
     if positive.any():
         maps = ["log" if one else None for one in positive]

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited
 from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, refitted
-from .data.holdout import Gain, paired_gain
+from .data.holdout import LIKELY, Gain, paired_gain
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import check_number
@@ -108,8 +109,7 @@ class StackedMDRE(RatioEstimator):
 
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
         say("densities")
-        densities = MDRE(critic="quadratic", l2=np.inf, random_state=_seed(seeds))
-        densities.fit_samples(samples)
+        densities = _densities(samples, seeds)
         crossed = cross_fit(densities, samples, folds, seeds, n_jobs=self.n_jobs)
         base = crossed.log_ratio_p, crossed.log_ratio_q
 
@@ -185,6 +185,21 @@ class StackedMDRE(RatioEstimator):
             second, trials=[*first.trials, *second.trials], alternatives=first.alternatives
         )
         return mdre, cross_fit(mdre, samples, folds, seeds, n_jobs=self.n_jobs)
+
+
+def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
+    """Two fitted densities: of the best family, or normals where columns have none.
+
+    A column of a few values has no density, and the search for the best family would be in vain;
+    across a chasm there is nothing else to go by.
+    """
+    normal = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=_seed(seeds))
+    if has_atoms(*(sample.rows for sample in samples)):
+        normal.fit_samples(samples)
+        at_rows = [normal.log_ratio_at(sample.rows) for sample in samples]
+        if error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
+            return normal
+    return normal.set_params(anchor="auto").fit_samples(samples)
 
 
 def fold_count(samples: TwoSamples) -> int:
@@ -279,7 +294,7 @@ def judge(
     only = None
     if start[0] == 1.0:
         over = gain(ratios, [_log_probability(both[k][:, 0], k) for k in (0, 1)])
-        only = None if over.mean > over.std_error else 0
+        only = None if over.above(LIKELY) else 0
     return Judged(stack, ratios, only, gains)
 
 

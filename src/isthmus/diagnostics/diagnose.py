@@ -13,6 +13,7 @@ from .check import Check
 from .evidence import Compared, Evidence
 from .fitting import convergence, flexibility, rising, support
 from .normalisation import normalisation
+from .stacking import check_levels, learning, separation
 from .tails import check_effective_size, check_pareto, check_tails, precision
 from .two_sample import difference
 
@@ -27,21 +28,28 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "tails": lambda e: check_tails(e.p.rows, e.p.weight),
     "precision": precision,
     "calibration": lambda e: check_calibration(e.p.rows, e.q.rows, e.p.weight, e.q.weight),
-    "support": support,
+    "support": lambda e: check_levels(*e.comparison.samples) if e.stacked else support(e),
     "flexibility": flexibility,
     "anchors": anchors,
     "rising": rising,
     "bridge": bridge,
     "chasm": chasm,
     "agreement": agreement,
+    "learning": learning,
+    "separation": separation,
     "difference": difference,
 }
 """Every check by name: from the evidence to a check, or to None where it does not apply."""
+
+_OF_FAMILIES = {"flexibility", "anchors", "rising", "bridge", "chasm", "agreement", "accuracy"}
+"""Checks of fitted densities and auxiliaries. In a stack rows that were held out have weighed
+these against trees, regressions and neighbours already."""
 
 
 @limited_threads()
 def diagnose(comparison: Compared) -> dict[str, Check]:
     """Make every check that applies to a comparison, by name."""
     evidence = Evidence(comparison)
-    found = {name: check(evidence) for name, check in CHECKS.items()}
+    left_out = _OF_FAMILIES if evidence.stacked else set()
+    found = {name: check(evidence) for name, check in CHECKS.items() if name not in left_out}
     return {name: check for name, check in found.items() if check is not None}

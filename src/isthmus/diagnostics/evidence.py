@@ -53,6 +53,11 @@ class Evidence:
         facts: FitFacts = own(self.comparison.estimator).facts
         return facts
 
+    @property
+    def stacked(self) -> bool:
+        """Whether the answer is that of a stack, and not of fitted densities alone."""
+        return self.facts.selection.stacked
+
     @cached_property
     def kl(self) -> Estimate:
         """KL(p‖q) as the fit has it."""

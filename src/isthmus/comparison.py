@@ -234,9 +234,7 @@ class Comparison:
         )
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
-        ).widened(
-            *choice_range(divergence, facts.alternatives), lower=0.0, upper=divergence.upper
-        )
+        ).widened(*choice_range(divergence, facts.alternatives), lower=0.0, upper=divergence.upper)
 
     @property
     def objections(self) -> dict[str, Check]:

@@ -1,8 +1,8 @@
 """The stack: one multinomial regression on what several candidates say of rows they have not seen.
 
 Two densities are fitted, as in :class:`~isthmus.MDRE` with an infinite penalty. Where p and q are
-far apart, MDRE with its auxiliaries goes on from there. Where they overlap, candidates of other kinds
-are fitted as well, and the paper's regression, one level up, weighs them all.
+far apart, MDRE with its auxiliaries goes on from there. Where they overlap, candidates of other
+kinds are fitted as well, and the paper's regression, one level up, weighs them all.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited
 from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, refitted
-from .data.holdout import LIKELY, Gain, paired_gain
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import check_number
 from .estimator import RatioEstimator
 from .mdre import MDRE
-from .model.stack import Stack, fit_stack
-from .selection.record import DENSITIES, Member
-from .typing import Array, IntArray, RandomState
+from .selection.record import DENSITIES
+from .selection.weighing import Pair, error_of, in_race, weigh
+from .typing import Array, RandomState
 
 SEPARATE = 0.02
 """Share of rows on the wrong side, below which the samples count as separate: classifying them then
@@ -36,9 +35,7 @@ STAGES = 3
 
 _FEW_ROWS = 2000
 _CURVE_ROWS = 200
-
-Pair = tuple[Array, Array]
-"""Log-ratios at the rows of p and of q."""
+_RACE_ROWS = 100
 
 
 class StackedMDRE(RatioEstimator):
@@ -60,8 +57,12 @@ class StackedMDRE(RatioEstimator):
     ----------
     single_ : MDRE or None
         The one member, where the answer rests on fitted densities and what MDRE learns on them.
-    members_ : tuple
-        Fitted candidates with their coefficients otherwise.
+    densities_ : MDRE or None
+        Two fitted densities otherwise, where they count or another candidate looks at them.
+    first_, constant_ : float
+        The coefficient of the densities, and what is added to the sum.
+    members_ : tuple of (float, fitted candidate)
+        The other candidates with their coefficients.
     crossfit_ : CrossFit
         Log p/q at every row by a stack that has not seen it.
     selection_ : Selection
@@ -125,46 +126,40 @@ class StackedMDRE(RatioEstimator):
         rows = Rows(samples, *map(limited, base))
         library = LIBRARY if self.candidates is None else self.candidates
         tried = [one.settled(rows, seeds) for one in library if one.suits(samples)]
-        found = [base, *work.crossed(tried, rows)]
+        tried, found = work.crossed(tried, rows)
 
         # 4. The regression on what they say, in every fold and on all rows.
+        weighed = weigh([base, *found], samples, crossed.fold_p, crossed.fold_q)
         names = [DENSITIES, *(one.name for one in tried)]
-        judged = judge(found, samples, crossed.fold_p, crossed.fold_q, folds)
-        self.selection_ = replace(densities.selection_, members=judged.members(names))
-        if judged.only == 0:
+        self.selection_ = replace(densities.selection_, members=weighed.members(names))
+        if weighed.alone:
             self._keep_single(densities, crossed)
             return
 
         # 5. What counts is fitted to all rows, and to fewer, which tells what more would bring.
         say("fit to all rows")
-        kept = [k for k, a in enumerate(judged.stack.coefficients) if a > 0]
-        self.single_ = None
-        self.constant_ = float(judged.stack.constants[0] - judged.stack.constants[1])
-        self.base_ = densities if judged.uses_base(tried) else None
-        self.members_ = tuple(
-            (
-                float(judged.stack.coefficients[k]),
-                None if k == 0 else tried[k - 1].fit(rows, seeds),
-            )
-            for k in kept
-        )
+        first, *others = weighed.stack.coefficients
+        kept = [(float(a), one) for a, one in zip(others, tried, strict=True) if a > 0]
+        self.single_, self.constant_ = None, weighed.constant
+        before = first > 0 or any(one.takes_before for _, one in kept)
+        self.densities_ = densities if before else None
+        self.first_ = float(first)
+        self.members_ = tuple((a, one.fit(rows, seeds)) for a, one in kept)
         smaller = None
-        if kept:
-            smaller = work.smaller(densities, [tried[k - 1] for k in kept if k], 0 in kept)
-        self.crossfit_ = CrossFit(
-            crossed.fold_p, crossed.fold_q, *judged.ratios, smaller=smaller
-        )
+        if first > 0 or kept:
+            smaller = work.smaller(densities, [one for _, one in kept], first > 0)
+        self.crossfit_ = CrossFit(crossed.fold_p, crossed.fold_q, *weighed.ratios, smaller=smaller)
 
     def evaluate(self, rows: Array) -> Array:
         """Log p/q at rows that are checked."""
         if self.single_ is not None:
             return np.asarray(self.single_.log_ratio_at(rows))
         before = np.zeros(len(rows))
-        if self.base_ is not None:
-            before = limited(self.base_.log_ratio_at(rows))
-        out = np.full(len(rows), self.constant_)
+        if self.densities_ is not None:
+            before = limited(self.densities_.log_ratio_at(rows))
+        out = self.constant_ + self.first_ * before
         for coefficient, member in self.members_:
-            out += coefficient * (before if member is None else member.log_ratio(rows, before))
+            out += coefficient * member.log_ratio(rows, before)
         return out
 
     def _keep_single(self, single: MDRE, crossed: CrossFit) -> None:
@@ -195,112 +190,16 @@ def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
     """
     normal = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=_seed(seeds))
     if has_atoms(*(sample.rows for sample in samples)):
-        normal.fit_samples(samples)
+        normal.set_params(auxiliaries=None).fit_samples(samples)
         at_rows = [normal.log_ratio_at(sample.rows) for sample in samples]
         if error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
             return normal
-    return normal.set_params(anchor="auto").fit_samples(samples)
+    return normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
 
 
 def fold_count(samples: TwoSamples) -> int:
     """Number of folds where none is asked for."""
     return min(10 if samples.least < _FEW_ROWS else 5, max(samples.least // 2, 2))
-
-
-def error_of(log_ratio: Pair, samples: TwoSamples) -> float:
-    """Share of rows that a log-ratio puts on the wrong side, each sample counting alike."""
-    p, q = samples
-    wrong = [0.5 - 0.5 * np.sign(log_ratio[0]), 0.5 + 0.5 * np.sign(log_ratio[1])]
-    return 0.5 * float(p.share @ wrong[0] + q.share @ wrong[1])
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What the regression on the candidates gave.
-
-    Attributes
-    ----------
-    stack : Stack
-        Coefficients, from all rows.
-    ratios : pair of ndarray
-        Log p/q at every row by coefficients from the other folds.
-    only : int or None
-        The candidate that the stack does not improve on, where that is the first.
-    gains : list of Gain
-        Gain of every candidate over nothing, and of the stack, which comes last.
-    """
-
-    stack: Stack
-    ratios: Pair
-    only: int | None
-    gains: list[Gain]
-
-    def members(self, names: list[str]) -> list[Member]:
-        """Names, coefficients and gains, for the record."""
-        coefficients = self.stack.coefficients
-        if self.only is not None:
-            coefficients = np.eye(len(coefficients))[self.only]
-        return [
-            Member(name, float(a), *gain)
-            for name, a, gain in zip(names, coefficients, self.gains, strict=False)
-        ]
-
-    def uses_base(self, tried: list[Candidate]) -> bool:
-        """Whether the densities count: by themselves, or as a column of another candidate."""
-        return bool(
-            self.stack.coefficients[0] > 0
-            or any(
-                a > 0 and one.takes_before
-                for a, one in zip(self.stack.coefficients[1:], tried, strict=True)
-            )
-        )
-
-
-def judge(
-    found: list[Pair], samples: TwoSamples, fold_p: IntArray, fold_q: IntArray, folds: int
-) -> Judged:
-    """Weigh candidates by their log-ratios at rows that they have not seen."""
-    p, q = samples
-    rows = float(len(p) + len(q))
-    both = [np.column_stack([limited(one[k]) for one in found]) for k in (0, 1)]
-    # A candidate that says log p/q alone has half of it for p and half, with the other sign, for q.
-    critics = [np.stack([0.5 * r, -0.5 * r], axis=1) for r in both]
-    nothing = [_log_probability(np.zeros(len(sample)), k) for k, sample in enumerate(samples)]
-
-    def gain(log_ratio: Pair, over: list[Array]) -> Gain:
-        terms = [_log_probability(log_ratio[k], k) for k in (0, 1)]
-        return paired_gain(terms, over, [p.share, q.share], [0.5, 0.5])
-
-    gains = [gain((both[0][:, k], both[1][:, k]), nothing) for k in range(len(found))]
-    best = int(np.argmax([one.mean for one in gains]))
-    start = np.zeros(len(found))
-    if gains[best].mean > gains[best].std_error:
-        start[best] = 1.0
-
-    def fitted(at_p: Array, at_q: Array) -> Stack:
-        shares = [sample.take(at).share for sample, at in zip(samples, (at_p, at_q), strict=True)]
-        size = rows * (at_p.mean() + at_q.mean()) / 2.0
-        return fit_stack([critics[0][at_p], critics[1][at_q]], shares, start, size)
-
-    stack = fitted(np.ones(len(p), dtype=bool), np.ones(len(q), dtype=bool))
-    ratios = np.empty(len(p)), np.empty(len(q))
-    for fold in range(folds):
-        here = fold_p == fold, fold_q == fold
-        one = fitted(~here[0], ~here[1])
-        for k in (0, 1):
-            h = one(critics[k][here[k]])
-            ratios[k][here[k]] = h[:, 0] - h[:, 1]
-    gains.append(gain(ratios, nothing))
-    only = None
-    if start[0] == 1.0:
-        over = gain(ratios, [_log_probability(both[k][:, 0], k) for k in (0, 1)])
-        only = None if over.above(LIKELY) else 0
-    return Judged(stack, ratios, only, gains)
-
-
-def _log_probability(log_ratio: Array, k: int) -> Array:
-    """Log-probability of the own class at the rows of p (k = 0) or of q."""
-    return np.asarray(-np.logaddexp(0.0, log_ratio if k else -log_ratio))
 
 
 @dataclass(frozen=True)
@@ -313,21 +212,33 @@ class _Work:
     seeds: Seeds
     n_jobs: int | None
 
-    def crossed(self, candidates: list[Candidate], rows: Rows) -> list[Pair]:
-        """Log-ratios of each candidate at every row, by fits without the row's fold."""
+    def crossed(
+        self, candidates: list[Candidate], rows: Rows
+    ) -> tuple[list[Candidate], list[Pair]]:
+        """Candidates, and their log-ratios at every row by fits without the row's fold."""
         fold_p, fold_q = self.first.fold_p, self.first.fold_q
-        out = [(np.empty(len(fold_p)), np.empty(len(fold_q))) for _ in candidates]
+        out = [(np.zeros(len(fold_p)), np.zeros(len(fold_q))) for _ in candidates]
 
-        def run(task: int) -> None:
-            k, fold = divmod(task, self.folds)
+        def run(task: tuple[int, int]) -> None:
+            k, fold = task
             here = fold_p == fold, fold_q == fold
             fit = candidates[k].fit(rows.take(~here[0], ~here[1]), self.seeds)
             for sample, before, at, r in zip(self.samples, rows.before, here, out[k], strict=True):
                 r[at] = fit.log_ratio(sample.rows[at], before[at])
 
-        for _ in each(run, len(candidates) * self.folds, self.n_jobs):
-            pass
-        return out
+        def done(tasks: list[tuple[int, int]]) -> None:
+            for _ in each(lambda at: run(tasks[at]), len(tasks), self.n_jobs):
+                pass
+
+        # One fold tells who adds nothing; the others are spared that work.
+        done([(k, 0) for k in range(len(candidates))])
+        here = fold_p == 0, fold_q == 0
+        racing = list(range(len(candidates)))
+        if min(here[0].sum(), here[1].sum()) >= _RACE_ROWS:
+            some = [(p[here[0]], q[here[1]]) for p, q in (rows.before, *out)]
+            racing = [k - 1 for k in in_race(some, self.samples.take(*here)) if k]
+        done([(k, fold) for k in racing for fold in range(1, self.folds)])
+        return [candidates[k] for k in racing], [out[k] for k in racing]
 
     def smaller(
         self, densities: MDRE, candidates: list[Candidate], with_densities: bool
@@ -361,10 +272,9 @@ class _Work:
             for _ in each(run, parts, self.n_jobs):
                 pass
         every = [base, *found] if with_densities else found
-        judged = judge(every, self.samples, part_p, part_q, parts)
-        return Smaller(*judged.ratios, 1.0 / parts, 1.0 - 1.0 / self.folds)
+        weighed = weigh(every, self.samples, part_p, part_q)
+        return Smaller(*weighed.ratios, 1.0 / parts, 1.0 - 1.0 / self.folds)
 
 
 def _seed(seeds: Seeds) -> int:
     return int(seeds("fit").integers(2**31))
-

@@ -16,8 +16,7 @@ LIBRARY: tuple[Candidate, ...] = (
     Sparse(),
     Bumps(),
     Neighbours(),
-    Trees(leaves=8),
-    Trees(leaves=31, rate=0.1, least_rows=500),
+    Trees(),
 )
 """Every candidate, the simplest first."""
 

@@ -19,7 +19,7 @@ _LEAST_ROWS = 60
 _ROWS_PER_BUMP, _MOST_BUMPS = 8, 250
 _WIDTHS = (3.0, 1.5, 0.75)
 _PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
-_CHOICE_ROWS = 1000
+_CHOICE_ROWS, _MOST_ROWS = 700, 4000
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Bumps:
     def fit(self, rows: Rows, seeds: Seeds) -> BumpsFit:
         """Fit to rows."""
         settled = self.settled(rows, seeds) if self.width is None else self
+        rows = rows.bounded(_MOST_ROWS)
         features = _features(rows, float(settled.width or 1.0), seeds)
         return BumpsFit(features, fit_logistic(_written(features, rows), (settled.l2,)))
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from sklearn.neighbors import KDTree
+from sklearn.neighbors import NearestNeighbors
 
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
-from ..typing import Array
+from ..typing import Array, IntArray
 from .base import Rows, balanced, limited, log_loss
 from .columns import Columns
 
 _MOST_COLUMNS = 10
 _SIZES = (8, 16, 32, 64, 128)
-_CHOICE_ROWS = 2000
-_MOST_ROWS = 10_000
+_CHOICE_ROWS = 1000
+_MOST_ROWS, _FEW_ROWS = 10_000, 800
+_FEW_COLUMNS = 4
 _LEAST_ROWS = 60
 
 
@@ -43,22 +43,25 @@ class Neighbours:
         """Choose the number of neighbours by rows that are left out."""
         some = rows.bounded(_CHOICE_ROWS).samples
         fit, n = _nearest(some), len(some.p)
-        at = fit.tree.query(np.asarray(fit.tree.data), max(_SIZES) + 1, return_distance=False)
+        at = fit.nearest(fit.rows, max(_SIZES) + 1)
         best, size = np.inf, _SIZES[0]
         for k in _SIZES:
             found = fit.counted(at[:, 1 : k + 1])
             loss = log_loss((found[:n], found[n:]), some)
             if loss < best:
                 best, size = loss, k
-        # Twice the neighbours for four times the rows.
-        growth = np.sqrt(rows.samples.least / some.least)
-        return replace(self, size=int(size * growth))
+        return replace(self, size=size)
 
     def fit(self, rows: Rows, seeds: Seeds) -> NeighboursFit:
         """Keep the rows, or so many of them."""
         settled = self.settled(rows, seeds) if self.size is None else self
-        size = settled.size or _SIZES[0]
-        return replace(_nearest(rows.bounded(_MOST_ROWS).samples), size=size)
+        some = rows.bounded(
+            _MOST_ROWS if len(Columns.of(rows.samples)) <= _FEW_COLUMNS else _FEW_ROWS
+        )
+        # Twice the neighbours for four times the rows.
+        growth = np.sqrt(some.samples.least / _CHOICE_ROWS)
+        size = int((settled.size or _SIZES[0]) * max(growth, 1.0))
+        return replace(_nearest(some.samples), size=size)
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class NeighboursFit:
     """Rows that can be asked for the nearest."""
 
     columns: Columns
-    tree: Any
+    rows: Array
     weight_p: Array
     weight_q: Array
     size: int = 0
@@ -79,9 +82,15 @@ class NeighboursFit:
 
     def log_ratio(self, rows: Array, before: Array) -> Array:
         """Log p/q at rows."""
-        size = min(self.size, len(self.weight_p))
-        at = self.tree.query(self.columns.scores(rows), size, return_distance=False)
-        return limited(self.counted(at))
+        return limited(self.counted(self.nearest(self.columns.scores(rows), self.size)))
+
+    def nearest(self, Z: Array, size: int) -> IntArray:
+        """Places of the nearest rows of each."""
+        # In many columns a tree of rows is slower than all distances.
+        how = "kd_tree" if self.rows.shape[1] <= _FEW_COLUMNS else "brute"
+        asked = NearestNeighbors(n_neighbors=min(size, len(self.rows)), algorithm=how)
+        found = asked.fit(self.rows).kneighbors(Z, return_distance=False)
+        return np.asarray(found)
 
 
 def _nearest(samples: TwoSamples) -> NeighboursFit:
@@ -91,7 +100,7 @@ def _nearest(samples: TwoSamples) -> NeighboursFit:
     zeros = [np.zeros(len(one)) for one in (p, q)]
     return NeighboursFit(
         columns,
-        KDTree(np.concatenate(Z)),
+        np.concatenate(Z),
         np.concatenate([p, zeros[1]]),
         np.concatenate([zeros[0], q]),
     )

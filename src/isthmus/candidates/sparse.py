@@ -122,7 +122,9 @@ def written_out(columns: Columns, features: list[Feature], rows: Array, before: 
     standard, ranks = columns.standard(rows), columns.ranks(rows)
     for k, (first, second, wave) in enumerate(features):
         out[:, k] = (
-            np.cos(np.pi * wave * ranks[:, first]) if wave else standard[:, first] * standard[:, second]
+            np.cos(np.pi * wave * ranks[:, first])
+            if wave
+            else standard[:, first] * standard[:, second]
         )
     return out
 
@@ -142,9 +144,7 @@ def _fitted(settings: Sparse, rows: Rows, ranking: _Ranking) -> SparseFit:
     features = TwoSamples.of(
         *((value - centre) / scale for value in values), weight_p=p.weight, weight_q=q.weight
     )
-    return SparseFit(
-        ranking.columns, chosen, centre, scale, fit_logistic(features, (settings.l2,))
-    )
+    return SparseFit(ranking.columns, chosen, centre, scale, fit_logistic(features, (settings.l2,)))
 
 
 def _with_parts(features: list[Feature]) -> list[Feature]:

@@ -2,61 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from ..data.sample import TwoSamples
+from ..data.holdout import split_rows
+from ..data.sample import TwoSamples, bounded_rows
 from ..data.seeds import Seeds
 from ..typing import Array
-from .base import MOST_NATS, Rows, balanced, limited
+from .base import MOST_NATS, Rows, balanced, limited, log_loss
 
 _BINS = 128
+_RATE = 0.08
+_LEAVES = (6, 31)
+_LEAST_ROUNDS, _MOST_ROUNDS = 20, 120
+_LEAST_ROWS, _DEEP_ROWS = 40, 500
+_CHOICE_ROWS = 3000
+_EDGE_ROWS = 20_000
 
 
 @dataclass(frozen=True)
 class Trees:
-    """Boosted trees of a given size.
+    """Boosted trees whose size and number are chosen by held-out rows.
 
     Attributes
     ----------
     leaves : int
         Leaves of a tree.
-    rate : float
-        Learning rate.
-    rounds : int
-        Number of trees.
-    least_rows : int
-        Rows of the smaller sample from which on they are tried.
+    rounds : int or None
+        Number of trees; None leaves it, and the number of leaves, to held-out rows.
     """
 
     leaves: int = 8
-    rate: float = 0.05
-    rounds: int = 100
-    least_rows: int = 40
+    rounds: int | None = None
+    name = "boosted trees"
     takes_before = True
-
-    @property
-    def name(self) -> str:
-        """What they are called in the record of a stack."""
-        return f"boosted trees of {self.leaves} leaves"
 
     def suits(self, samples: TwoSamples) -> bool:
         """Whether there are rows for them."""
-        return samples.least >= self.least_rows
+        return samples.least >= _LEAST_ROWS
 
     def settled(self, rows: Rows, seeds: Seeds) -> Trees:
-        """Nothing is chosen."""
-        return self
+        """Choose size and number by rows that are held out."""
+        rows = rows.bounded(_CHOICE_ROWS)
+        rng = seeds("trees held out")
+        splits = [split_rows(len(sample), rng, most=None) for sample in rows.samples]
+        train = rows.take(*(split.train for split in splits))
+        held = rows.take(*(split.held for split in splits))
+        best, found = np.inf, replace(self, rounds=_LEAST_ROUNDS)
+        for leaves in _LEAVES:
+            if leaves > _LEAVES[0] and rows.samples.least < _DEEP_ROWS:
+                break
+            fit = replace(self, leaves=leaves, rounds=_MOST_ROUNDS).fit(train, seeds)
+            parts = [
+                fit.trees.staged_decision_function(fit.bins(_with(sample.rows, before)))
+                for sample, before in zip(held.samples, held.before, strict=True)
+            ]
+            for k, (p, q) in enumerate(zip(*parts, strict=True), 1):
+                if k >= _LEAST_ROUNDS and k % 5 == 0:
+                    loss = log_loss((np.ravel(p), np.ravel(q)), held.samples)
+                    if loss < best:
+                        best, found = loss, replace(self, leaves=leaves, rounds=k)
+        return found
 
     def fit(self, rows: Rows, seeds: Seeds) -> TreesFit:
         """Fit to rows."""
+        settled = self.settled(rows, seeds) if self.rounds is None else self
         trees = HistGradientBoostingClassifier(
-            learning_rate=self.rate,
-            max_iter=self.rounds,
-            max_leaf_nodes=self.leaves,
+            learning_rate=_RATE,
+            max_iter=settled.rounds or _LEAST_ROUNDS,
+            max_leaf_nodes=settled.leaves,
             l2_regularization=5.0,
             min_samples_leaf=int(np.clip(rows.samples.least // 20, 5, 20)),
             early_stopping=False,
@@ -86,6 +103,7 @@ class Bins:
     @classmethod
     def of(cls, X: Array) -> Bins:
         """Bins of the columns of X."""
+        X = X[bounded_rows(len(X), _EDGE_ROWS)]
         ends = np.quantile(X, np.arange(1, _BINS) / _BINS, axis=0, method="inverted_cdf")
         return cls(tuple(np.unique(column) for column in ends.T))
 

@@ -115,7 +115,9 @@ def fit_stack(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> p, q = rng.normal(0.5, 1, 5000), rng.normal(-0.5, 1, 5000)  # log p/q at x is x
-    >>> critics = [np.stack([[x, np.cos(9 * x)], [0 * x, 0 * x]]).transpose(2, 0, 1) for x in (p, q)]
+    >>> critics = [
+    ...     np.stack([[x, np.cos(9 * x)], [0 * x, 0 * x]]).transpose(2, 0, 1) for x in (p, q)
+    ... ]
     >>> found = fit_stack(critics, [np.full(5000, 1 / 5000)] * 2, np.array([0.0, 0.0]), 10000)
     >>> found.coefficients.round(1)
     array([1., 0.])

@@ -181,6 +181,7 @@ class TestCrossFitting:
         assert set(c.diagnostics) == {
             *("normalisation_q", "normalisation_p", "effective_sample_size", "pareto", "tails"),
             *("precision", "calibration", "chasm", "agreement", "difference", "support"),
+            "balance",
         }
         assert c.trusted
         with pytest.raises(TypeError):
@@ -471,6 +472,7 @@ class TestDiagnostics:
             "rising",
             "bridge",
             "pareto",
+            "balance",
             "tails",
             "precision",
             "calibration",

@@ -76,6 +76,15 @@ class TestThresholds:
         found = threshold_bound(p, q, both_sides=False)
         assert found == pytest.approx(kl_of_coins(low, high), rel=1e-9)
 
+    def test_ties_do_not_make_a_tail_smaller(self):
+        # Where 3 % of the rows lie above in order, 2 % do in value; which rows stand at the
+        # threshold is chance, and the exact bound is that for 30 of 1000.
+        p, q = np.ones(1000), np.repeat([0.0, 1.0], [980, 20])
+        each = 0.05 * 0.5 / 14
+        high, low = beta.ppf(1 - each, 31, 970), beta.ppf(each, 1000, 1)
+        found = threshold_bound(p, q, both_sides=False)
+        assert found == pytest.approx(kl_of_coins(low, high), rel=1e-9)
+
     def test_one_side_sees_one_side(self):
         rng = np.random.default_rng(0)
         p, q = normal(-1.0)(rng, 1000)
@@ -164,8 +173,13 @@ class TestLowerEnd:
         p, q = normal(1.0)(np.random.default_rng(0), 1000)
         found = lower_end(np.zeros(1000), np.zeros(1000), columns=(p[:, None], q[:, None]))
         assert found.low > 0.05 and found.by == "column 0"
-        found = lower_end(np.zeros(1000), np.zeros(1000), statistics=[(p, q)])
-        assert found.low > 0.05 and found.by == "thresholds of statistic 0"
+
+    def test_another_model_may_know_more(self):
+        p, q = normal(1.0)(np.random.default_rng(0), 1000)
+        found = lower_end(np.zeros(1000), np.zeros(1000), others=[(-p, -q), (p - 0.5, q - 0.5)])
+        assert found.low > 0.3 and found.by == "held-out log-ratios of model 2"
+        found = lower_end(0 * p, 0 * q, others=[(p, q)], divergence="tv")
+        assert found.low > 0.2 and found.by == "thresholds of held-out log-ratios of model 1"
 
     @pytest.mark.parametrize("spec", ["kl", "reverse-kl", "js"])
     def test_across_a_chasm_it_is_some_nats_and_not_the_ratio(self, spec):

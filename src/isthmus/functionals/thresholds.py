@@ -187,15 +187,15 @@ def lower_end(
     divergence: str | Divergence | Callable[[Any], Any] = "kl",
     level: float = 0.95,
     columns: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-    statistics: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] = (),
+    others: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] = (),
 ) -> Bound:
     r"""The largest of several lower bounds on a divergence, all of which hold at once.
 
-    Half of the error probability goes to a mean of the held-out log-ratios t, the rest in equal
-    parts to thresholds of t, of every further statistic, and of the columns. The mean is
+    Half of the error probability goes to means of held-out log-ratios t, in equal parts for every
+    model, the rest in equal parts to thresholds of each of them and to the columns. The mean is
     :math:`E_p[t] - \log E_q[e^t]` (Donsker and Varadhan) for "kl", the same with p and q
-    exchanged for "reverse-kl", and for "js" its own; other divergences have none, and the other
-    bounds have all of the probability. None of them asks the ratio to be right.
+    exchanged for "reverse-kl", and for "js" its own; other divergences have none, and thresholds
+    have all of the probability. None of them asks a ratio to be right.
 
     Parameters
     ----------
@@ -209,9 +209,8 @@ def lower_end(
         Probability with which the bound holds.
     columns : (array-like, array-like), optional
         Rows of p and of q, for :func:`column_bound`.
-    statistics : sequence of (array-like, array-like)
-        Further statistics of the same rows, such as another model's held-out log-ratios, large
-        where p is.
+    others : sequence of (array-like, array-like)
+        Held-out log-ratios of other models at the same rows of p and of q.
 
     Returns
     -------
@@ -236,18 +235,19 @@ def lower_end(
     """
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     d = get_divergence(divergence)
-    t = check_ratios(log_r_p, log_r_q, weight_p, weight_q)
-    weights: dict[str, Any] = {"weight_p": weight_p, "weight_q": weight_q}
-    by_mean = _MEANS.get(d.name)
-    risk = (1.0 - level) * (0.5 if by_mean else 1.0) / (1 + len(statistics) + (columns is not None))
-    told = "held-out log-ratios"
-    found = [] if by_mean is None else [Bound(by_mean(t, 0.5 * (1.0 - level), d), told)]
-    found.append(Bound(_threshold_bound(t, risk, d, False), f"thresholds of {told}"))
-    for k, (s_p, s_q) in enumerate(statistics):
-        low = threshold_bound(s_p, s_q, 1.0 - risk, **weights, divergence=d, both_sides=False)
-        found.append(Bound(low, f"thresholds of statistic {k}"))
+    by_mean, models = _MEANS.get(d.name), [(log_r_p, log_r_q), *others]
+    each = 0.5 * (1.0 - level) / len(models)
+    rest = (1.0 - level) * (0.5 if by_mean else 1.0) / (len(models) + (columns is not None))
+    found = []
+    for k, ratios in enumerate(models):
+        t = check_ratios(*ratios, weight_p, weight_q)
+        told = f"held-out log-ratios{f' of model {k}' if k else ''}"
+        if by_mean is not None:
+            found.append(Bound(by_mean(t, each, d), told))
+        found.append(Bound(_threshold_bound(t, rest, d, False), f"thresholds of {told}"))
     if columns is not None:
-        found.append(column_bound(*columns, 1.0 - risk, **weights, divergence=d))
+        weights: dict[str, Any] = {"weight_p": weight_p, "weight_q": weight_q}
+        found.append(column_bound(*columns, 1.0 - rest, **weights, divergence=d))
     best = max(found, key=lambda one: one.low)
     return best if best.low > 0.0 else Bound()
 

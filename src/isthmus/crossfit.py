@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from .data.sample import TwoSamples, stacked
 from .data.seeds import Seeds
+from .data.threads import limited_threads
 from .estimator import ClassEstimator, FitFacts, RatioEstimator
 from .model.solvers import Solution
 from .typing import Array, IntArray
@@ -228,8 +229,14 @@ def each(run: Callable[[int], T], count: int, n_jobs: int | None) -> Iterator[T]
     """Results of tasks in order, as they come, so many at a time."""
     if n_jobs is None or n_jobs == 1:
         return (run(task) for task in range(count))
+    return _parallel(run, count, n_jobs)
+
+
+def _parallel(run: Callable[[int], T], count: int, n_jobs: int) -> Iterator[T]:
     from joblib import Parallel, delayed
 
-    # Threads: the work is in NumPy, which lets go of the interpreter's lock.
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    return iter(parallel(delayed(run)(task) for task in range(count)))
+    # Threads: the work is in NumPy and in trees, which let go of the interpreter's lock; each of
+    # them has one thread of BLAS.
+    with limited_threads(1):
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        yield from parallel(delayed(run)(task) for task in range(count))

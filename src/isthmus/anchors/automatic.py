@@ -165,10 +165,8 @@ def _candidates(
             yield "line", f"{k} normals on a line", MixtureAnchor(k, "line")
     if n >= 200:
         sources = 1 < d <= _MANY_COLUMNS and not is_round(X)
-        if MOST_COLUMNS < d <= _MANY_COLUMNS:
-            yield "columns", "exponential margins", CopulaAnchor("columns", _QUICK)
-            if sources:
-                yield "sources", "exponential sources", CopulaAnchor("independent", _QUICK)
+        if sources and d > MOST_COLUMNS:
+            yield "sources", "exponential sources", CopulaAnchor("independent", _QUICK)
         yield "columns", "copula of the columns", CopulaAnchor("columns")
         if d > 1:
             yield "canonical", "copula of the axes", CopulaAnchor("canonical")

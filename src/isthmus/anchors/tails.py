@@ -87,7 +87,8 @@ def choose_tails(sample: Sample, surroundings: Surroundings | None) -> TailChoic
 
     chosen = normal
     for other in sorted(others, key=lambda one: one.price):
-        if evidence(other, chosen) > 2.0 * (other.price - chosen.price) * unit:
+        # Of two that cost the same, the later one has to be likelier beyond doubt.
+        if evidence(other, chosen) > max(2.0 * (other.price - chosen.price), 1.0) * unit:
             chosen = other
     rivals = []
     for other in others:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 from ..anchors import (
-    AutoAnchor,
     Pooled,
     can_move,
+    fit_anchor,
     fit_anchors,
     has_components,
 )
@@ -144,9 +144,7 @@ class Search:
 
     def _apart(self, anchor: Any, place: Place, kinds: Any, prefix: str) -> Candidate:
         """One density for p and one for q, with the bridge that lies on them."""
-        fitted = fit_anchors(anchor, place.inside, place.where)
-        rivals = [getattr(one, "rivals_", []) for one in fitted]
-        fitted = [one.anchor_ if isinstance(one, AutoAnchor) else one for one in fitted]
+        fitted, rivals = self._judged(anchor, place)
         bridge = Bridge(maps=kinds)
         if all(map(has_components, fitted)):
             bridge.place(place.where, fitted, place.inside)
@@ -156,6 +154,26 @@ class Search:
         name = f"{prefix}{name_of(fitted[0])} for p, {name_of(fitted[1])} for q"
         spec = tuple(map(unfitted, fitted)) if is_auto(anchor) else anchor
         return Candidate(name, place.where, kinds, spec, fitted, bridge, rivals)
+
+    def _judged(self, anchor: Any, place: Place) -> tuple[list[Any], list[list[Any]]]:
+        """Anchors of p and of q, and their rivals, fitted to the training rows.
+
+        Which families these are is judged by all rows, so that the seed does not decide it.
+        """
+        if not is_auto(anchor):
+            fitted = fit_anchors(anchor, place.inside, place.where)
+            rivals = [list(getattr(one, "rivals_", [])) for one in fitted]
+            return [getattr(one, "anchor_", one) for one in fitted], rivals
+        judged = fit_anchors(anchor, self.samples.map(place.where), place.where)
+        sides = zip(judged, place.inside, reversed([*place.inside]), strict=True)
+        fits = [
+            [
+                fit_anchor(unfitted(each), own, place.where.surroundings(other.rows))
+                for each in (one.anchor_, *one.rivals_)
+            ]
+            for one, own, other in sides
+        ]
+        return [first for first, *_ in fits], [rest for _, *rest in fits]
 
     def _together(
         self, fitted: list[Any], place: Place, kinds: Any, prefix: str

@@ -103,7 +103,7 @@ def one(task: Found) -> Found:
         "rivals": {name: log_loss(*h) for name, h in rivals.items()},
         "log_ratio_rmse": rms_where_finite(np.concatenate(ours), np.concatenate(truth)),
         "correlation": correlation(ours[1], truth[1]),
-        "rests_on": rests_on(found),
+        "rests_on": found.rests_on,
         "code": fingerprint(),
     }
 
@@ -119,13 +119,6 @@ def correlation(found: np.ndarray, truth: np.ndarray) -> float:
     a, b = found[here], truth[here]
     flat = min(np.ptp(a), np.ptp(b)) < 1e-9
     return 0.0 if flat else float(np.corrcoef(a, b)[0, 1])
-
-
-def rests_on(found: Any) -> str:
-    """What was chosen, in a line."""
-    selection = getattr(found.estimator, "selection_", None)
-    trials = {each.stage: each.name for each in getattr(selection, "trials", []) if each.chosen}
-    return "; ".join(trials.values())
 
 
 def in_process(task: Found, timeout: float) -> Found:

@@ -31,8 +31,10 @@ from .functionals import (
     lower_end,
     nwj,
 )
+from .mdre import MDRE
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
+from .stacked import StackedMDRE
 from .tables.frames import TableEncoder, is_table
 from .typing import Array, RandomState
 from .uncertainty.delta import choice_range, divergence_std_error
@@ -345,6 +347,13 @@ class Comparison:
         """Whether no check on the ratio itself has failed."""
         return not self.objections
 
+    @property
+    def rests_on(self) -> str:
+        """What the answer rests on, in a line: the candidates of the stack, or two densities."""
+        if isinstance(self.estimator, MDRE | StackedMDRE):
+            return self.estimator.selection_.rests_on
+        return type(self.estimator).__name__
+
     def report(self, path: str | os.PathLike[str], **how: Any) -> Path:
         """Write all of this as one page of HTML; see :func:`isthmus.report.write`."""
         from .report import write
@@ -354,7 +363,7 @@ class Comparison:
     def __repr__(self) -> str:
         return (
             f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "
-            f"kl={self.kl}, trusted={self.trusted})"
+            f"kl={self.kl}, trusted={self.trusted}, rests_on={self.rests_on!r})"
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,6 +13,15 @@ from ..typing import Array
 DENSITIES = "fitted densities"
 """What the first candidate of a stack is called."""
 
+_WORDS = {
+    "GaussianAnchor()": "normal",
+    "StudentTAnchor()": "Student-t",
+    "GeneralisedNormalAnchor()": "generalised normal",
+    "MixtureAnchor": "mixture",
+    "CopulaAnchor": "copula",
+    "TruncatedAnchor": "cut-off normal",
+}
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -93,19 +102,34 @@ class Selection:
     @property
     def stacked(self) -> bool:
         """Whether the answer is that of a stack, and not of fitted densities alone."""
-        return bool(self.members) and self.rests_on != DENSITIES
+        return any(one.coefficient > 0 for one in self.members[1:]) or (
+            bool(self.members) and self.members[0].coefficient != 1.0
+        )
 
     @property
     def rests_on(self) -> str:
-        """What the answer rests on, in a few words."""
+        """What the answer rests on, in a line.
+
+        Examples
+        --------
+        >>> trial = Trial("anchor", "GaussianAnchor() for p, GaussianAnchor() for q", 0, 0, 0, True)
+        >>> Selection([trial]).rests_on
+        'fitted densities: normal for p, normal for q'
+        """
         counts = [one for one in self.members if one.coefficient > 0]
+        if not counts and self.members:
+            return "no candidate, as none sees a difference"
         total = sum(one.coefficient for one in counts)
-        if not counts:
-            return "no difference that any candidate sees" if self.members else DENSITIES
-        if len(counts) == 1:
-            return counts[0].name
         parts = sorted(counts, key=lambda one: -one.coefficient)
-        return ", ".join(f"{one.name} ({one.coefficient / total:.0%})" for one in parts)
+        if len(parts) > 1:
+            return ", ".join(f"{one.name} ({one.coefficient / total:.0%})" for one in parts)
+        if parts and parts[0].name != DENSITIES:
+            return parts[0].name
+        chosen = {trial.stage: trial.name for trial in self.trials if trial.chosen}
+        told = "; ".join(chosen.values()) or self.rule or "settings as given"
+        for name, word in _WORDS.items():
+            told = told.replace(name, word)
+        return f"{DENSITIES}: {told}"
 
     def unseen(self, divergence: Divergence) -> float:
         """Largest divergence that would not have been seen, where none was; otherwise zero.

@@ -40,7 +40,10 @@ from .typing import Array, RandomState
 from .uncertainty.delta import choice_range, divergence_std_error
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
-from .uncertainty.learning import learned_estimate
+from .uncertainty.learning import further_end, learned_estimate
+
+# A bound below is the rounding of zero.
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -234,9 +237,11 @@ class Comparison:
         error = divergence_std_error(
             divergence, self.ratios, self.crossfit.without, self._influence, level
         )
+        below, above = choice_range(divergence, facts.alternatives)
+        above = max(above, further_end(divergence, self.ratios, self.crossfit.smaller))
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
-        ).widened(*choice_range(divergence, facts.alternatives), lower=0.0, upper=divergence.upper)
+        ).widened(below, above, lower=0.0, upper=divergence.upper)
 
     @property
     def objections(self) -> dict[str, Check]:
@@ -255,6 +260,7 @@ class Comparison:
         low = lower_end(
             *self.ratios, divergence=divergence, level=found.level, columns=(p.rows, q.rows)
         ).low
+        low = low if low > _NOTHING else 0.0
         if not against:
             # What is proven of single columns, or by thresholds, is proven.
             return replace(found, low=min(max(found.low, low), found.high))

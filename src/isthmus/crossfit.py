@@ -176,15 +176,17 @@ def cross_fit(
     *,
     n_jobs: int | None = None,
     report: Callable[[str], None] = lambda what: None,
+    everywhere: bool = False,
 ) -> CrossFit:
     """Fit once for each fold, to all rows but those of the fold.
 
     The folds take over the choices of ``full``, the fit to all rows, and start where it ended;
-    ``n_jobs`` of them run at a time, and ``report`` is told of each that is done.
+    ``n_jobs`` of them run at a time, and ``report`` is told of each that is done. Their log-ratios
+    at all rows are kept where they tell the error of the fit, or where ``everywhere`` asks for it.
     """
     fold_p, fold_q = (folds_of(len(sample), folds, seeds) for sample in samples)
     # How far the fit moves without a fold is what tells its error, unless a formula does.
-    by_formula = isinstance(full, ClassEstimator) and full.model_.has_influence
+    by_formula = has_formula(full) and not everywhere
 
     def run(fold: int) -> _Fold:
         here_p, here_q = fold_p == fold, fold_q == fold
@@ -218,6 +220,11 @@ def cross_fit(
         tuple(one.solution for one in results if one.solution is not None),
         tuple(one.every for one in results if one.every is not None),
     )
+
+
+def has_formula(full: Any) -> bool:
+    """Whether every row's influence on a fit is known in closed form."""
+    return isinstance(full, ClassEstimator) and full.model_.has_influence
 
 
 def folds_of(n: int, folds: int, seeds: Seeds, name: str = "folds") -> IntArray:

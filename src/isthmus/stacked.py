@@ -15,8 +15,8 @@ import numpy as np
 
 from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
-from .candidates.base import limited
-from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, refitted
+from .candidates.base import limited, log_loss
+from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, has_formula, refitted
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import check_number
@@ -36,6 +36,7 @@ STAGES = 3
 _FEW_ROWS = 2000
 _CURVE_ROWS = 200
 _RACE_ROWS = 100
+_OVERFITTED = 0.5
 
 
 class StackedMDRE(RatioEstimator):
@@ -63,6 +64,8 @@ class StackedMDRE(RatioEstimator):
         The coefficient of the densities, and what is added to the sum.
     members_ : tuple of (float, fitted candidate)
         The other candidates with their coefficients.
+    before_ : bool
+        Whether these look at the densities' log-ratio.
     crossfit_ : CrossFit
         Log p/q at every row by a stack that has not seen it.
     selection_ : Selection
@@ -111,7 +114,7 @@ class StackedMDRE(RatioEstimator):
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
         say("densities")
         densities = _densities(samples, seeds)
-        crossed = cross_fit(densities, samples, folds, seeds, n_jobs=self.n_jobs)
+        crossed = cross_fit(densities, samples, folds, seeds, n_jobs=self.n_jobs, everywhere=True)
         base = crossed.log_ratio_p, crossed.log_ratio_q
 
         # 2. Across a chasm: MDRE with auxiliaries, from these densities on.
@@ -122,18 +125,17 @@ class StackedMDRE(RatioEstimator):
 
         # 3. Candidates, each judged at rows that it has not seen.
         say("candidates")
-        work = _Work(samples, crossed, folds, seeds, self.n_jobs)
-        rows = Rows(samples, *map(limited, base))
+        work = _Work.of(samples, densities, crossed, folds, seeds, self.n_jobs)
         library = LIBRARY if self.candidates is None else self.candidates
-        tried = [one.settled(rows, seeds) for one in library if one.suits(samples)]
-        tried, found = work.crossed(tried, rows)
+        tried = [one.settled(work.by_fold[0], seeds) for one in library if one.suits(samples)]
+        tried, found = work.crossed(tried)
 
         # 4. The regression on what they say, in every fold and on all rows.
         weighed = weigh([base, *found], samples, crossed.fold_p, crossed.fold_q)
         names = [DENSITIES, *(one.name for one in tried)]
         self.selection_ = replace(densities.selection_, members=weighed.members(names))
         if weighed.alone:
-            self._keep_single(densities, crossed)
+            self._keep_single(densities, work.alone())
             return
 
         # 5. What counts is fitted to all rows, and to fewer, which tells what more would bring.
@@ -141,25 +143,26 @@ class StackedMDRE(RatioEstimator):
         first, *others = weighed.stack.coefficients
         kept = [(float(a), one) for a, one in zip(others, tried, strict=True) if a > 0]
         self.single_, self.constant_ = None, weighed.constant
-        before = first > 0 or any(one.takes_before for _, one in kept)
-        self.densities_ = densities if before else None
+        self.before_ = work.trusts and any(one.takes_before for _, one in kept)
+        self.densities_ = densities if first > 0 or self.before_ else None
         self.first_ = float(first)
+        rows = work.all_rows()
         self.members_ = tuple((a, one.fit(rows, seeds)) for a, one in kept)
         smaller = None
         if first > 0 or kept:
-            smaller = work.smaller(densities, [one for _, one in kept], first > 0)
+            smaller = work.smaller([one for _, one in kept], first > 0)
         self.crossfit_ = CrossFit(crossed.fold_p, crossed.fold_q, *weighed.ratios, smaller=smaller)
 
     def evaluate(self, rows: Array) -> Array:
         """Log p/q at rows that are checked."""
         if self.single_ is not None:
             return np.asarray(self.single_.log_ratio_at(rows))
-        before = np.zeros(len(rows))
+        base = nothing = np.zeros(len(rows))
         if self.densities_ is not None:
-            before = limited(self.densities_.log_ratio_at(rows))
-        out = self.constant_ + self.first_ * before
+            base = limited(self.densities_.log_ratio_at(rows))
+        out = self.constant_ + self.first_ * base
         for coefficient, member in self.members_:
-            out += coefficient * member.log_ratio(rows, before)
+            out += coefficient * member.log_ratio(rows, base if self.before_ else nothing)
         return out
 
     def _keep_single(self, single: MDRE, crossed: CrossFit) -> None:
@@ -204,24 +207,68 @@ def fold_count(samples: TwoSamples) -> int:
 
 @dataclass(frozen=True)
 class _Work:
-    """Fits in folds and to fewer rows."""
+    """Fits in folds and to fewer rows.
+
+    Attributes
+    ----------
+    samples : TwoSamples
+    densities : MDRE
+    first : CrossFit
+        What the densities say of rows that they have not seen.
+    by_fold : list of Rows
+        All rows with the log-ratio of the densities that were fitted without each fold, or
+        with none where ``trusts`` is False.
+    trusts : bool
+        Whether the densities say of rows that they were fitted to about what they say of others;
+        otherwise no candidate could learn from them.
+    """
 
     samples: TwoSamples
+    densities: MDRE
     first: CrossFit
     folds: int
     seeds: Seeds
     n_jobs: int | None
+    by_fold: list[Rows]
+    trusts: bool
 
-    def crossed(
-        self, candidates: list[Candidate], rows: Rows
-    ) -> tuple[list[Candidate], list[Pair]]:
+    @classmethod
+    def of(
+        cls,
+        samples: TwoSamples,
+        densities: MDRE,
+        first: CrossFit,
+        folds: int,
+        seeds: Seeds,
+        n_jobs: int | None,
+    ) -> _Work:
+        """From what the densities gave in every fold."""
+        held = log_loss((limited(first.log_ratio_p), limited(first.log_ratio_q)), samples)
+        seen = np.mean(
+            [
+                log_loss(
+                    (limited(p[first.fold_p != k]), limited(q[first.fold_q != k])),
+                    samples.take(first.fold_p != k, first.fold_q != k),
+                )
+                for k, (p, q) in enumerate(first.without)
+            ]
+        )
+        gained = np.log(2.0) - held
+        trusts = bool(gained > 0 and held - seen < _OVERFITTED * gained)
+        by_fold = [
+            Rows(samples, limited(p), limited(q)) if trusts else Rows.of(samples)
+            for p, q in first.without
+        ]
+        return cls(samples, densities, first, folds, seeds, n_jobs, by_fold, trusts)
+
+    def crossed(self, candidates: list[Candidate]) -> tuple[list[Candidate], list[Pair]]:
         """Candidates, and their log-ratios at every row by fits without the row's fold."""
         fold_p, fold_q = self.first.fold_p, self.first.fold_q
         out = [(np.zeros(len(fold_p)), np.zeros(len(fold_q))) for _ in candidates]
 
         def run(task: tuple[int, int]) -> None:
             k, fold = task
-            here = fold_p == fold, fold_q == fold
+            rows, here = self.by_fold[fold], (fold_p == fold, fold_q == fold)
             fit = candidates[k].fit(rows.take(~here[0], ~here[1]), self.seeds)
             for sample, before, at, r in zip(self.samples, rows.before, here, out[k], strict=True):
                 r[at] = fit.log_ratio(sample.rows[at], before[at])
@@ -235,45 +282,65 @@ class _Work:
         here = fold_p == 0, fold_q == 0
         racing = list(range(len(candidates)))
         if min(here[0].sum(), here[1].sum()) >= _RACE_ROWS:
-            some = [(p[here[0]], q[here[1]]) for p, q in (rows.before, *out)]
+            base = self.first.log_ratio_p, self.first.log_ratio_q
+            some = [(p[here[0]], q[here[1]]) for p, q in (base, *out)]
             racing = [k - 1 for k in in_race(some, self.samples.take(*here)) if k]
         done([(k, fold) for k in racing for fold in range(1, self.folds)])
         return [candidates[k] for k in racing], [out[k] for k in racing]
 
-    def smaller(
-        self, densities: MDRE, candidates: list[Candidate], with_densities: bool
-    ) -> Smaller:
+    def all_rows(self) -> Rows:
+        """All rows with the log-ratio of the densities that were fitted to them."""
+        if not self.trusts:
+            return Rows.of(self.samples)
+        p, q = (limited(self.densities.log_ratio_at(sample.rows)) for sample in self.samples)
+        return Rows(self.samples, p, q)
+
+    def alone(self) -> CrossFit:
+        """What the folds gave, where the answer rests on the densities alone.
+
+        Where a formula tells the error of the fit, neither folds nor fewer rows have to.
+        """
+        if has_formula(self.densities):
+            return replace(self.first, without=())
+        return replace(self.first, smaller=self.smaller([], True))
+
+    def smaller(self, candidates: list[Candidate], with_densities: bool) -> Smaller:
         """The same stack by fits to a third of the rows, or to half where rows are few.
 
         Part k of the rows is fitted to, and part k + 1 is asked.
         """
         parts = 2 if self.samples.least < _CURVE_ROWS else 3
         part_p, part_q = (folds_of(len(s), parts, self.seeds, "parts") for s in self.samples)
-        base = np.empty(len(part_p)), np.empty(len(part_q))
+        base = np.zeros(len(part_p)), np.zeros(len(part_q))
         found = [(np.empty(len(part_p)), np.empty(len(part_q))) for _ in candidates]
 
         def run(k: int) -> None:
             own = self.samples.take(part_p == k, part_q == k)
-            model = refitted(densities, own)
             after = (k + 1) % parts
             there = part_p == after, part_q == after
             asked = self.samples.take(*there)
-            for r, at, sample in zip(base, there, asked, strict=True):
-                r[at] = limited(model.log_ratio_at(sample.rows))
-            # Rows of the fit itself, as the first folds saw them.
-            inner = Rows(own, *(limited(model.log_ratio_at(sample.rows)) for sample in own))
+            inner, outer = Rows.of(own), Rows.of(asked)
+            if self.trusts or with_densities:
+                model = refitted(self.densities, own)
+                for r, at, sample in zip(base, there, asked, strict=True):
+                    r[at] = model.log_ratio_at(sample.rows)
+            if self.trusts:
+                inner = Rows(own, *(limited(model.log_ratio_at(sample.rows)) for sample in own))
+                outer = Rows(asked, *(limited(r[at]) for r, at in zip(base, there, strict=True)))
             for one, pair in zip(candidates, found, strict=True):
                 fit = one.fit(inner, self.seeds)
-                for r, at, sample, before in zip(pair, there, asked, base, strict=True):
-                    r[at] = fit.log_ratio(sample.rows, before[at])
+                for r, at, sample, before in zip(pair, there, asked, outer.before, strict=True):
+                    r[at] = fit.log_ratio(sample.rows, before)
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for _ in each(run, parts, self.n_jobs):
                 pass
+        share, full = 1.0 / parts, 1.0 - 1.0 / self.folds
+        if not candidates:
+            return Smaller(*base, share, full)
         every = [base, *found] if with_densities else found
-        weighed = weigh(every, self.samples, part_p, part_q)
-        return Smaller(*weighed.ratios, 1.0 / parts, 1.0 - 1.0 / self.folds)
+        return Smaller(*weigh(every, self.samples, part_p, part_q).ratios, share, full)
 
 
 def _seed(seeds: Seeds) -> int:

@@ -46,7 +46,7 @@ def check_learning(value: float, high: float) -> Check:
 def learning(e: Evidence) -> Check | None:
     """Where the answer is a stack's."""
     smaller = e.comparison.crossfit.smaller
-    if smaller is None:
+    if smaller is None or not e.stacked:
         return None
     value = float(e.p.share @ e.p.rows)
     fewer = float(e.p.share @ smaller.log_ratio_p)
@@ -112,5 +112,9 @@ def _lacking(a: Array, b: Array) -> float:
         share = own / own.sum()
         # As many of its rows would be expected in the other sample.
         missing = (other == 0) & (own >= _LEAST_ROWS) & (share * other.sum() >= _LEAST_ROWS)
+        if len(levels) > 2:
+            # Counts thin out at their ends; what is missing lies between others.
+            inside = np.flatnonzero(other)
+            missing[: inside[0]] = missing[inside[-1] :] = False
         worst = max(worst, float(share[missing].max(initial=0.0)))
     return worst

@@ -139,7 +139,8 @@ def check_precision(kl: Estimate) -> Check:
     told = f"The standard error is {share:.0%} of the KL" if np.isfinite(share) else "KL is unknown"
     if abs(kl.value) < LEAST_KL:
         told = f"The standard error of the KL is {error:.2g} nats"
-    verdict = graded(share, 0.2, 0.5)
+    # A wide interval says so itself, and is no objection to it.
+    verdict: Verdict = "warn" if share > 0.2 else "ok"
     least = max(abs(kl.value), LEAST_KL)
     # An interval from nothing to many times the value, whatever makes it so wide, tells nothing.
     if verdict == "ok" and not kl.one_sided and kl.low < 0.1 * least and kl.high > 3.0 * least:
@@ -150,7 +151,6 @@ def check_precision(kl: Estimate) -> Check:
         verdict,
         told,
         warn=": read the interval, not the value; more rows would help.",
-        fail=": these rows are too few to say how far apart the samples are.",
     )
 
 

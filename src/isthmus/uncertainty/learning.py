@@ -3,9 +3,9 @@ r"""An interval that knows what is still to be learned.
 A ratio that is learned from rows and regularised errs towards one, and more rows bring it nearer
 to the truth. Fits to fewer rows show by how much: with :math:`D_n` the divergence at rows that
 fits to n rows have not seen, :math:`D_n \approx D - c\,n^{-a}`, where a is 1 for a family of
-finite size and falls towards 1/2 and below for anything learned without one. The value goes as
+finite size and falls to 1/2, 1/3 and below for anything learned without one. The value goes as
 far as a = 3/4 takes it, less where the difference may be noise; the interval reaches from what was
-learned to where a = 1/2 leads.
+learned to where a = 1/3 leads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..functionals.f_divergence import Divergence
 from ..typing import Array
 from .delta import Ratios
 
-FAST, SLOW = 0.75, 0.5
+FAST, SLOW = 0.75, 1.0 / 3.0
 """Rates of learning: of the value, and of the upper end."""
 
 
@@ -56,6 +56,24 @@ def learned_estimate(
     below = sure * smaller.ahead(FAST) * further
     above = smaller.ahead(SLOW) * further - below
     return reached.widened(below, above, lower=0.0, upper=divergence.upper)
+
+
+def further_end(divergence: Divergence, ratios: Ratios, smaller: Smaller | None) -> float:
+    """How far above a divergence of fitted densities its learning curve leads.
+
+    Densities of a flexible family, such as mixtures, come nearer to the truth with more rows too.
+    What may be noise is not counted.
+    """
+    if smaller is None:
+        return 0.0
+    fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
+    gain = float(divergence.value(*ratios)) - float(divergence.value(*fewer))
+    pairs = zip(divergence.linearise(*ratios)[:2], divergence.linearise(*fewer)[:2], strict=True)
+    gaps = [a - b for a, b in pairs]
+    noise = _std_error((gaps[0], gaps[1]), ratios)
+    if not gain > noise:
+        return 0.0
+    return smaller.ahead(SLOW) * gain
 
 
 def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:

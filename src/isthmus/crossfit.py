@@ -110,6 +110,8 @@ class CrossFit:
         known in closed form.
     smaller : Smaller or None
         What fewer rows gave, where the answer is learned from rows and not a family's.
+    rival : (ndarray, ndarray) or None
+        Log p/q at all rows by a stack that held-out rows find about as good as these densities.
     """
 
     fold_p: IntArray
@@ -120,6 +122,7 @@ class CrossFit:
     solutions: tuple[Solution, ...] = ()
     without: tuple[tuple[Array, Array], ...] = ()
     smaller: Smaller | None = None
+    rival: tuple[Array, Array] | None = None
 
     def spread(self, samples: TwoSamples, estimator: Any) -> CrossFit:
         """The same for all rows, where those of weight zero took no part.
@@ -154,6 +157,7 @@ class CrossFit:
             log_ratio_q=whole(self.log_ratio_q, 1, rest[1]),
             without=tuple(pair(*one) for one in self.without),
             smaller=smaller,
+            rival=None if self.rival is None else pair(*self.rival),
         )
 
 

@@ -135,7 +135,7 @@ class StackedMDRE(RatioEstimator):
         names = [DENSITIES, *(one.name for one in tried)]
         self.selection_ = replace(densities.selection_, members=weighed.members(names))
         if weighed.alone:
-            self._keep_single(densities, work.alone())
+            self._keep_single(densities, work.alone(weighed.ratios))
             return
 
         # 5. What counts is fitted to all rows, and to fewer, which tells what more would bring.
@@ -295,14 +295,14 @@ class _Work:
         p, q = (limited(self.densities.log_ratio_at(sample.rows)) for sample in self.samples)
         return Rows(self.samples, p, q)
 
-    def alone(self) -> CrossFit:
+    def alone(self, rival: Pair) -> CrossFit:
         """What the folds gave, where the answer rests on the densities alone.
 
         Where a formula tells the error of the fit, neither folds nor fewer rows have to.
         """
         if has_formula(self.densities):
-            return replace(self.first, without=())
-        return replace(self.first, smaller=self.smaller([], True))
+            return replace(self.first, without=(), rival=rival)
+        return replace(self.first, smaller=self.smaller([], True), rival=rival)
 
     def smaller(self, candidates: list[Candidate], with_densities: bool) -> Smaller:
         """The same stack by fits to a third of the rows, or to half where rows are few.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .anchors import grows
 from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited, log_loss
@@ -182,7 +183,11 @@ class StackedMDRE(RatioEstimator):
         mdre.selection_ = replace(
             second, trials=[*first.trials, *second.trials], alternatives=first.alternatives
         )
-        return mdre, cross_fit(mdre, samples, folds, seeds, n_jobs=self.n_jobs)
+        crossed = cross_fit(mdre, samples, folds, seeds, n_jobs=self.n_jobs)
+        if any(map(grows, densities.anchors_)):
+            smaller = smaller_fits(mdre, samples, folds, seeds, self.n_jobs)
+            crossed = replace(crossed, smaller=smaller)
+        return mdre, crossed
 
 
 def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
@@ -341,6 +346,15 @@ class _Work:
             return Smaller(*base, share, full)
         every = [base, *found] if with_densities else found
         return Smaller(*weigh(every, self.samples, part_p, part_q).ratios, share, full)
+
+
+def smaller_fits(
+    full: MDRE, samples: TwoSamples, folds: int, seeds: Seeds, n_jobs: int | None
+) -> Smaller:
+    """Log-ratios of one estimator by fits to a third of the rows, or to half where rows are few."""
+    none = np.zeros(0)
+    nothing = CrossFit(none.astype(int), none.astype(int), none, none)
+    return _Work(samples, full, nothing, folds, seeds, n_jobs, [], False).smaller([], True)
 
 
 def _seed(seeds: Seeds) -> int:

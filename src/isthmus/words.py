@@ -185,6 +185,8 @@ _OBJECTIONS = {
     "tails": "a few rows decide the answer",
     "learning": "more rows would still change it much",
     "separation": "the samples hardly overlap and no fitted density explains them",
+    "reach": "much of p lies where q has no rows",
+    "family": "no family of densities that was tried fits the rows",
     "precision": "the interval is too wide to be of use",
 }
 

@@ -97,6 +97,11 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         self.axes = axes
         self.margins = margins
 
+    @property
+    def grows(self) -> bool:
+        """Whether margins are of any shape."""
+        return self.margins == "quantile"
+
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])

@@ -168,3 +168,9 @@ def can_move(anchor: Any) -> bool:
 def has_influence(anchor: Any) -> bool:
     """Whether an anchor is a normal by moments: what every row did to it has a formula."""
     return bool(getattr(anchor, "influence", False))
+
+
+def grows(anchor: Any) -> bool:
+    """Whether an anchor is of a family that comes nearer to any density as rows come."""
+    inner = getattr(anchor, "anchor", anchor)
+    return bool(getattr(inner, "grows", False))

@@ -16,6 +16,7 @@ from .elliptical import Component, ComponentAnchor, SampleAnchor, can_correct
 from .gaussian import shrunk_roots
 
 _ROWS = 20_000
+_MANY = 4
 
 
 class MixtureAnchor(SampleAnchor, ComponentAnchor):
@@ -44,6 +45,11 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
     def __init__(self, n_components: int = 4, covariance: str = "full") -> None:
         self.n_components = n_components
         self.covariance = covariance
+
+    @property
+    def grows(self) -> bool:
+        """Whether it stands for a density of any shape, and not for so many modes."""
+        return bool(self.n_components >= _MANY and self.covariance != "line")
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit the mixture."""

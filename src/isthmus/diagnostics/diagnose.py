@@ -13,7 +13,7 @@ from .check import Check
 from .evidence import Compared, Evidence
 from .fitting import convergence, flexibility, rising, support
 from .normalisation import normalisation
-from .stacking import check_levels, learning, separation
+from .stacking import check_levels, family, learning, reach, separation
 from .tails import check_effective_size, check_pareto, check_tails, precision
 from .two_sample import difference
 
@@ -37,6 +37,8 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "agreement": agreement,
     "learning": learning,
     "separation": separation,
+    "reach": reach,
+    "family": family,
     "difference": difference,
 }
 """Every check by name: from the evidence to a check, or to None where it does not apply."""

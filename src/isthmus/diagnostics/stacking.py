@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..anchors import has_components
 from ..data.sample import Sample
 from ..typing import Array
 from .check import Check, advised, graded
@@ -14,6 +15,8 @@ _LITTLE = 0.05
 
 _SEPARATE = 0.01
 _FEW_LEVELS = 50
+_OF_Q = 3
+_STAND_IN = 6
 _LEAST_ROWS = 10
 
 
@@ -75,6 +78,65 @@ def check_separation(p: Sample, q: Sample) -> Check:
 def separation(e: Evidence) -> Check | None:
     """Where the answer is a stack's."""
     return check_separation(e.p, e.q) if e.stacked else None
+
+
+def check_reach(p: Sample, q: Sample, stacked: bool) -> Check:
+    """How much of the KL comes from rows of p that lie where q has none.
+
+    There no row says how rare q is: a stack knows that the ratio is large and not how large, and
+    fitted densities know it from their family alone.
+
+    Parameters
+    ----------
+    p, q : Sample
+        Held-out log-ratios at the rows of p and of q.
+    stacked : bool
+        Whether the log-ratio is a stack's; otherwise what is beyond is a warning at most.
+    """
+    top = float(np.sort(q.rows)[-min(_OF_Q, len(q))])
+    beyond = np.where(p.rows > top, p.rows, 0.0)
+    value, part = float(p.share @ p.rows), float(p.share @ beyond)
+    share = 0.0 if part <= _LITTLE else part / max(value, _LITTLE)
+    verdict = graded(share, 0.25, 0.25 if stacked else np.inf)
+    return advised(
+        share,
+        verdict,
+        f"{share:.0%} of the KL comes from rows of p beyond all but {_OF_Q - 1} rows of q",
+        warn=": there the family of the densities decides.",
+        fail=": how large the ratio is there is not known. Only the lower end is.",
+    )
+
+
+def reach(e: Evidence) -> Check | None:
+    """Where the samples overlap."""
+    return check_reach(e.p, e.q, e.stacked) if e.facts.selection.members else None
+
+
+def check_family(components: int) -> Check:
+    """Whether densities across a chasm are of a family, or sums that stand for any shape.
+
+    Parameters
+    ----------
+    components : int
+        Largest number of normals in one density.
+    """
+    return advised(
+        float(components),
+        "ok" if components < _STAND_IN else "fail",
+        ok="The densities are of a family.",
+        fail=f"A sum of {components} normals stands in for a density that is of no family tried. "
+        "Between the samples, where there are no rows, it says nothing. Only the lower end is "
+        "known.",
+    )
+
+
+def family(e: Evidence) -> Check | None:
+    """Where the samples are far apart and the answer is that of fitted densities alone."""
+    found = e.facts.selection
+    if found.members or e.facts.learned or e.inside is None:
+        return None
+    parts = [len(one.components_) for one in e.comparison.estimator.anchors_ if has_components(one)]
+    return check_family(max(parts)) if parts and check_separation(e.p, e.q).value < 0.02 else None
 
 
 def check_levels(p: Sample, q: Sample) -> Check:

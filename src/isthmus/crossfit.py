@@ -111,7 +111,8 @@ class CrossFit:
     smaller : Smaller or None
         What fewer rows gave, where the answer is learned from rows and not a family's.
     rival : (ndarray, ndarray) or None
-        Log p/q at all rows by a stack that held-out rows find about as good as these densities.
+        Log p/q at all rows by the other of the two: by a stack that held-out rows find about as
+        good, where the answer is that of fitted densities, and by these where it is a stack's.
     """
 
     fold_p: IntArray

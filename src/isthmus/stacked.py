@@ -152,7 +152,9 @@ class StackedMDRE(RatioEstimator):
         smaller = None
         if first > 0 or kept:
             smaller = work.smaller([one for _, one in kept], first > 0)
-        self.crossfit_ = CrossFit(crossed.fold_p, crossed.fold_q, *weighed.ratios, smaller=smaller)
+        self.crossfit_ = CrossFit(
+            crossed.fold_p, crossed.fold_q, *weighed.ratios, smaller=smaller, rival=base
+        )
 
     def evaluate(self, rows: Array) -> Array:
         """Log p/q at rows that are checked."""

@@ -17,6 +17,7 @@ _SEPARATE = 0.01
 _FEW_LEVELS = 50
 _OF_Q = 3
 _STAND_IN = 6
+_AGREED = 0.15
 _LEAST_ROWS = 10
 
 
@@ -80,7 +81,7 @@ def separation(e: Evidence) -> Check | None:
     return check_separation(e.p, e.q) if e.stacked else None
 
 
-def check_reach(p: Sample, q: Sample, stacked: bool) -> Check:
+def check_reach(p: Sample, q: Sample, backed: bool) -> Check:
     """How much of the KL comes from rows of p that lie where q has none.
 
     There no row says how rare q is: a stack knows that the ratio is large and not how large, and
@@ -90,14 +91,14 @@ def check_reach(p: Sample, q: Sample, stacked: bool) -> Check:
     ----------
     p, q : Sample
         Held-out log-ratios at the rows of p and of q.
-    stacked : bool
-        Whether the log-ratio is a stack's; otherwise what is beyond is a warning at most.
+    backed : bool
+        Whether fitted densities say the same; then what is beyond is a warning at most.
     """
     top = float(np.sort(q.rows)[-min(_OF_Q, len(q))])
     beyond = np.where(p.rows > top, p.rows, 0.0)
     value, part = float(p.share @ p.rows), float(p.share @ beyond)
     share = 0.0 if part <= _LITTLE else part / max(value, _LITTLE)
-    verdict = graded(share, 0.25, 0.25 if stacked else np.inf)
+    verdict = graded(share, 0.25, np.inf if backed else 0.25)
     return advised(
         share,
         verdict,
@@ -109,7 +110,13 @@ def check_reach(p: Sample, q: Sample, stacked: bool) -> Check:
 
 def reach(e: Evidence) -> Check | None:
     """Where the samples overlap."""
-    return check_reach(e.p, e.q, e.stacked) if e.facts.selection.members else None
+    if not e.facts.selection.members:
+        return None
+    backed, rival = not e.stacked, e.comparison.crossfit.rival
+    if e.stacked and rival is not None:
+        mine, theirs = float(e.p.share @ e.p.rows), float(e.p.share @ rival[0])
+        backed = abs(theirs - mine) <= _AGREED * max(mine, _LITTLE)
+    return check_reach(e.p, e.q, backed)
 
 
 def check_family(components: int) -> Check:

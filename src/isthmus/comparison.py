@@ -238,9 +238,9 @@ class Comparison:
             divergence, self.ratios, self.crossfit.without, self._influence, level
         )
         below, above = choice_range(divergence, facts.alternatives)
-        if self.crossfit.rival is not None:
-            rival = float(divergence.value(*self.crossfit.rival, *self.ratios[2:]))
-            below, above = max(below, value - rival), max(above, rival - value)
+        for rival in self.crossfit.rivals:
+            theirs = float(divergence.value(*rival, *self.ratios[2:]))
+            below, above = max(below, value - theirs), max(above, theirs - value)
         above = max(above, further_end(divergence, self.ratios, self.crossfit.smaller))
         return Estimate.from_std_error(
             value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"

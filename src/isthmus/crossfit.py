@@ -110,9 +110,10 @@ class CrossFit:
         known in closed form.
     smaller : Smaller or None
         What fewer rows gave, where the answer is learned from rows and not a family's.
-    rival : (ndarray, ndarray) or None
-        Log p/q at all rows by the other of the two: by a stack that held-out rows find about as
-        good, where the answer is that of fitted densities, and by these where it is a stack's.
+    rivals : tuple of (ndarray, ndarray)
+        Log p/q at all rows by others: by a stack that held-out rows find about as good, where the
+        answer is that of fitted densities; by these, where it is a stack's; by densities with
+        other tails across a chasm, where there are no rows to refuse them.
     """
 
     fold_p: IntArray
@@ -123,7 +124,7 @@ class CrossFit:
     solutions: tuple[Solution, ...] = ()
     without: tuple[tuple[Array, Array], ...] = ()
     smaller: Smaller | None = None
-    rival: tuple[Array, Array] | None = None
+    rivals: tuple[tuple[Array, Array], ...] = ()
 
     def spread(self, samples: TwoSamples, estimator: Any) -> CrossFit:
         """The same for all rows, where those of weight zero took no part.
@@ -158,7 +159,7 @@ class CrossFit:
             log_ratio_q=whole(self.log_ratio_q, 1, rest[1]),
             without=tuple(pair(*one) for one in self.without),
             smaller=smaller,
-            rival=None if self.rival is None else pair(*self.rival),
+            rivals=tuple(pair(*one) for one in self.rivals),
         )
 
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .anchors import grows
+from .anchors import grows, has_normal_tails
 from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited, log_loss
 from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, has_formula, refitted
+from .data.holdout import MOST_GAIN, paired_gain
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import check_number
@@ -38,6 +39,7 @@ _FEW_ROWS = 2000
 _CURVE_ROWS = 200
 _RACE_ROWS = 100
 _OVERFITTED = 0.5
+_REFUSED = 10.0
 
 
 class StackedMDRE(RatioEstimator):
@@ -153,7 +155,7 @@ class StackedMDRE(RatioEstimator):
         if first > 0 or kept:
             smaller = work.smaller([one for _, one in kept], first > 0)
         self.crossfit_ = CrossFit(
-            crossed.fold_p, crossed.fold_q, *weighed.ratios, smaller=smaller, rival=base
+            crossed.fold_p, crossed.fold_q, *weighed.ratios, smaller=smaller, rivals=(base,)
         )
 
     def evaluate(self, rows: Array) -> Array:
@@ -189,6 +191,8 @@ class StackedMDRE(RatioEstimator):
         if any(map(grows, densities.anchors_)):
             smaller = smaller_fits(mdre, samples, folds, seeds, self.n_jobs)
             crossed = replace(crossed, smaller=smaller)
+        if not all(map(has_normal_tails, densities.anchors_)):
+            crossed = replace(crossed, rivals=_other_tails(densities, samples))
         return mdre, crossed
 
 
@@ -205,6 +209,31 @@ def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
         if error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
             return normal
     return normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
+
+
+def _other_tails(densities: MDRE, samples: TwoSamples) -> tuple[Pair, ...]:
+    """Log-ratios of two normals and of two Student-t, in the coordinates of other densities.
+
+    Rows may refuse them, but none lies as far out as the other sample does: tails may be as light
+    there, or as heavy. Only what is refused by very many standard errors is left out.
+    """
+    out = []
+    for anchor in ("gaussian", "student-t"):
+        other = MDRE(maps=densities.best_params_["maps"], anchor=anchor, auxiliaries=None)
+        other.set_params(critic="quadratic", l2=np.inf).fit_samples(samples)
+        likelier = [
+            paired_gain(
+                [densities.model_.critics(sample.rows)[:, k]],
+                [other.model_.critics(sample.rows)[:, k]],
+                [sample.share],
+                most=MOST_GAIN,
+            )
+            for k, sample in enumerate(samples)
+        ]
+        if not any(gain.above(_REFUSED) for gain in likelier):
+            p, q = (other.log_ratio_at(sample.rows) for sample in samples)
+            out.append((p, q))
+    return tuple(out)
 
 
 def fold_count(samples: TwoSamples) -> int:
@@ -308,8 +337,8 @@ class _Work:
         Where a formula tells the error of the fit, neither folds nor fewer rows have to.
         """
         if has_formula(self.densities):
-            return replace(self.first, without=(), rival=rival)
-        return replace(self.first, smaller=self.smaller([], True), rival=rival)
+            return replace(self.first, without=(), rivals=(rival,))
+        return replace(self.first, smaller=self.smaller([], True), rivals=(rival,))
 
     def smaller(self, candidates: list[Candidate], with_densities: bool) -> Smaller:
         """The same stack by fits to a third of the rows, or to half where rows are few.

@@ -20,6 +20,7 @@ from .fit import (
     grows,
     has_components,
     has_influence,
+    has_normal_tails,
     mixed_anchor,
     resolve_anchor,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "grows",
     "has_components",
     "has_influence",
+    "has_normal_tails",
     "mixed_anchor",
     "mixture_log_density",
     "resolve_anchor",

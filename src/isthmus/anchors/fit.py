@@ -174,3 +174,9 @@ def grows(anchor: Any) -> bool:
     """Whether an anchor is of a family that comes nearer to any density as rows come."""
     inner = getattr(anchor, "anchor", anchor)
     return bool(getattr(inner, "grows", False))
+
+
+def has_normal_tails(anchor: Any) -> bool:
+    """Whether an anchor falls off like a normal: it is one, moved, cut off or a sum of some."""
+    inner = getattr(anchor, "anchor", anchor)
+    return has_influence(inner) or bool(getattr(inner, "normal_tails", False))

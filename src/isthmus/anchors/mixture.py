@@ -42,6 +42,8 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
         The fit.
     """
 
+    normal_tails = True
+
     def __init__(self, n_components: int = 4, covariance: str = "full") -> None:
         self.n_components = n_components
         self.covariance = covariance

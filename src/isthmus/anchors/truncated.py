@@ -40,6 +40,8 @@ class TruncatedAnchor(SampleAnchor):
         standardised value.
     """
 
+    normal_tails = True
+
     def __init__(self, edges: str = "both") -> None:
         self.edges = edges
 

@@ -112,9 +112,9 @@ def reach(e: Evidence) -> Check | None:
     """Where the samples overlap."""
     if not e.facts.selection.members:
         return None
-    backed, rival = not e.stacked, e.comparison.crossfit.rival
-    if e.stacked and rival is not None:
-        mine, theirs = float(e.p.share @ e.p.rows), float(e.p.share @ rival[0])
+    backed = not e.stacked
+    for densities, _ in e.comparison.crossfit.rivals if e.stacked else ():
+        mine, theirs = float(e.p.share @ e.p.rows), float(e.p.share @ densities)
         backed = abs(theirs - mine) <= _AGREED * max(mine, _LITTLE)
     return check_reach(e.p, e.q, backed)
 

@@ -21,6 +21,8 @@ from .delta import Ratios
 FAST, SLOW = 0.75, 1.0 / 3.0
 """Rates of learning: of the value, and of the upper end."""
 
+_TOP = 0.99
+
 
 def learned_estimate(
     divergence: Divergence, ratios: Ratios, smaller: Smaller | None, level: float
@@ -36,7 +38,9 @@ def learned_estimate(
     level : float
     """
     value = float(divergence.value(*ratios))
-    terms = divergence.influences(*ratios)
+    # A row of q with a ratio beyond nearly all of p's is off, and would be all of the error.
+    top = float(np.quantile(ratios[0], _TOP))
+    terms = divergence.influences(ratios[0], np.minimum(ratios[1], top), *ratios[2:])
     error = _std_error(terms, ratios)
     if smaller is None or not np.isfinite(error):
         return Estimate.from_std_error(
@@ -44,8 +48,7 @@ def learned_estimate(
         )
     fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
     gain = value - float(divergence.value(*fewer))
-    gaps = [a - b for a, b in zip(terms, divergence.influences(*fewer), strict=True)]
-    noise = _std_error((gaps[0], gaps[1]), ratios)
+    noise = _noise(divergence, ratios, fewer)
     further = max(gain, 0.0)
     sure = further**2 / (further**2 + noise**2) if further > 0 else 0.0
     value += sure * smaller.ahead(FAST) * further
@@ -54,7 +57,8 @@ def learned_estimate(
         value, error, level=level, lower=0.0, upper=divergence.upper, method="learned"
     )
     below = sure * smaller.ahead(FAST) * further
-    above = smaller.ahead(SLOW) * further - below
+    # No gain that was seen is no gain: half of its noise may have hidden one.
+    above = smaller.ahead(SLOW) * max(further, 0.5 * noise) - below
     return reached.widened(below, above, lower=0.0, upper=divergence.upper)
 
 
@@ -68,12 +72,16 @@ def further_end(divergence: Divergence, ratios: Ratios, smaller: Smaller | None)
         return 0.0
     fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
     gain = float(divergence.value(*ratios)) - float(divergence.value(*fewer))
-    pairs = zip(divergence.linearise(*ratios)[:2], divergence.linearise(*fewer)[:2], strict=True)
-    gaps = [a - b for a, b in pairs]
-    noise = _std_error((gaps[0], gaps[1]), ratios)
-    if not gain > noise:
+    if not gain > _noise(divergence, ratios, fewer):
         return 0.0
     return smaller.ahead(SLOW) * gain
+
+
+def _noise(divergence: Divergence, ratios: Ratios, fewer: Ratios) -> float:
+    """Standard error of the difference of a divergence by two fits at the same rows."""
+    pairs = zip(divergence.linearise(*ratios)[:2], divergence.linearise(*fewer)[:2], strict=True)
+    p, q = (a - b for a, b in pairs)
+    return _std_error((p, q), ratios)
 
 
 def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:

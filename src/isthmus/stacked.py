@@ -109,6 +109,9 @@ class StackedMDRE(RatioEstimator):
     ) -> None:
         """The algorithm, on two samples that are checked."""
         say = report or (lambda what: None)
+        # Folds split rows and not their copies: weights say what counts more, not how many rows
+        # there are.
+        samples = samples.relative()
         folds = fold_count(samples) if self.folds is None else self.folds
 
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.

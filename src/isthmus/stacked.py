@@ -312,7 +312,7 @@ class _Work:
 
         Part k of the rows is fitted to, and part k + 1 is asked.
         """
-        parts = 2 if self.samples.least < _CURVE_ROWS else 3
+        parts = 2 if self.samples.least < _CURVE_ROWS and self.folds > 2 else 3
         part_p, part_q = (folds_of(len(s), parts, self.seeds, "parts") for s in self.samples)
         base = np.zeros(len(part_p)), np.zeros(len(part_q))
         found = [(np.empty(len(part_p)), np.empty(len(part_q))) for _ in candidates]

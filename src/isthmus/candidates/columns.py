@@ -66,7 +66,7 @@ class Columns:
                 values, middle = values[at], middle[at]
             knots.append((values, middle))
             score = ndtri(np.clip(np.interp(rows[:, j], values, middle), 1e-4, 1 - 1e-4))
-            skewed.append(abs(np.corrcoef(score, rows[:, j])[0, 1]) < _SKEWED)
+            skewed.append(abs(_correlation(score, rows[:, j], share)) < _SKEWED)
         return cls(kept, centre[kept], scale[kept], tuple(knots), np.array(skewed, dtype=bool))
 
     def __len__(self) -> int:
@@ -87,3 +87,11 @@ class Columns:
     def scores(self, rows: Array) -> Array:
         """Normal scores of the ranks, shape (n, d')."""
         return np.asarray(ndtri(np.clip(self.ranks(rows), 1e-3, 1 - 1e-3)))
+
+
+def _correlation(a: Array, b: Array, share: Array) -> float:
+    """Correlation of two columns of rows with weights; zero where one does not vary."""
+    share = share / share.sum()
+    a, b = a - share @ a, b - share @ b
+    scale = np.sqrt((share @ a**2) * (share @ b**2))
+    return float(share @ (a * b) / scale) if scale > 0 else 0.0

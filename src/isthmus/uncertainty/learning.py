@@ -44,12 +44,12 @@ def learned_estimate(
         )
     fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
     gain = value - float(divergence.value(*fewer))
-    gaps = [a - b for a, b in zip(terms, divergence.influences(*fewer), strict=True)]
-    noise = _std_error((gaps[0], gaps[1]), ratios)
+    noise = _noise(terms, divergence.influences(*fewer), ratios)
     further = max(gain, 0.0)
     sure = further**2 / (further**2 + noise**2) if further > 0 else 0.0
-    value += sure * smaller.ahead(FAST) * further
-    error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
+    if sure > 0:
+        value += sure * smaller.ahead(FAST) * further
+        error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
     reached = Estimate.from_std_error(
         value, error, level=level, lower=0.0, upper=divergence.upper, method="learned"
     )
@@ -68,12 +68,18 @@ def further_end(divergence: Divergence, ratios: Ratios, smaller: Smaller | None)
         return 0.0
     fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
     gain = float(divergence.value(*ratios)) - float(divergence.value(*fewer))
-    pairs = zip(divergence.linearise(*ratios)[:2], divergence.linearise(*fewer)[:2], strict=True)
-    gaps = [a - b for a, b in pairs]
-    noise = _std_error((gaps[0], gaps[1]), ratios)
+    mine, theirs = divergence.linearise(*ratios), divergence.linearise(*fewer)
+    noise = _noise((mine.p, mine.q), (theirs.p, theirs.q), ratios)
     if not gain > noise:
         return 0.0
     return smaller.ahead(SLOW) * gain
+
+
+def _noise(mine: tuple[Array, Array], theirs: tuple[Array, Array], ratios: Ratios) -> float:
+    """Standard error of a difference, by what every row does to both."""
+    with np.errstate(invalid="ignore"):
+        gaps = [a - b for a, b in zip(mine, theirs, strict=True)]
+    return _std_error((gaps[0], gaps[1]), ratios)
 
 
 def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:
@@ -82,6 +88,8 @@ def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:
     for term, weight in zip(terms, ratios[2:], strict=True):
         share = weight / weight.sum()
         counts = share > 0
+        if not np.isfinite(term[counts]).all():
+            return np.inf
         gap = term[counts] - share[counts] @ term[counts]
         total += float((share[counts] ** 2) @ gap**2)
-    return float(np.sqrt(total)) if np.isfinite(total) else np.inf
+    return float(np.sqrt(total))

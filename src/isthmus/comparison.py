@@ -20,6 +20,7 @@ from .diagnostics import Check
 from .diagnostics.diagnose import diagnose
 from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
+from .estimator import ClassEstimator
 from .functionals import (
     Estimate,
     donsker_varadhan,
@@ -107,7 +108,8 @@ class Comparison:
         ----------
         x : array-like or frame of shape (n, d) or (n,)
         numerator, denominator : str
-            Any two classes of the model: "p", "q" or an auxiliary such as "m1".
+            Any two classes of the model: "p", "q" or an auxiliary such as "m1", where it has
+            some.
         return_std : bool
             Whether to return the standard deviation over samples as well: by
             the delta method, with the error of anchors, or, where theirs has no formula, by
@@ -128,6 +130,13 @@ class Comparison:
             return self.log_ratio(x, numerator, denominator), std
         if (numerator, denominator) == ("p", "q"):
             return np.asarray(self.estimator.log_ratio(x))
+        if not isinstance(self.estimator, ClassEstimator):
+            raise ValueError(
+                f"numerator and denominator must be 'p' and 'q' with a "
+                f"{type(self.estimator).__name__}, which has no other classes; received "
+                f"{numerator!r} and {denominator!r}. compare(p, q, critic='quadratic') fits an "
+                "MDRE, which has."
+            )
         return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
 
     def weights(self, x: Any = None) -> Array:

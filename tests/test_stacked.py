@@ -184,16 +184,22 @@ class TestBehaviour:
         with pytest.raises(ValueError, match=match):
             StackedMDRE(**how).fit(X, y)
 
-    @pytest.mark.parametrize("n", [4, 12, 30])
+    @pytest.mark.parametrize("n", [3, 12, 30])
     @pytest.mark.parametrize("folds", [None, 2])
     def test_few_rows(self, n, folds):
         rng = np.random.default_rng(0)
         X, y = stack(rng.normal(size=(n, 3)), rng.normal(0.5, 1, (n + 2, 3)))
         model = StackedMDRE(folds=folds, random_state=0).fit(X, y)
         assert np.isfinite(model.log_ratio(X)).all()
-        if folds == 2 and n > 4:
+        if folds == 2 and n > 3:
             c = compare(*(X[y == k] for k in (1, 0)), folds=2, random_state=0)
             assert 0 <= c.kl.low <= c.kl.high
+
+    @pytest.mark.parametrize(("rows", "folds"), [(2, None), (5, 5)])
+    def test_too_few_rows_are_refused(self, rows, folds):
+        X, y = stack(np.arange(rows * 1.0), np.arange(20.0))
+        with pytest.raises(ValueError, match=rf"folds, {folds or 2}; received {rows} and 20"):
+            StackedMDRE(folds=folds).fit(X, y)
 
 
 class TestInAComparison:

@@ -113,6 +113,11 @@ class StackedMDRE(RatioEstimator):
         # there are.
         samples = samples.relative()
         folds = fold_count(samples) if self.folds is None else self.folds
+        if samples.least <= folds:
+            raise ValueError(
+                f"X must hold more rows of each sample than there are folds, {folds}; received "
+                f"{len(samples.p)} and {len(samples.q)}."
+            )
 
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
         say("densities")

@@ -83,6 +83,7 @@ class StackedMDRE(RatioEstimator):
     """
 
     crosses_chasm = True
+    single_: MDRE | None
 
     def __init__(
         self,
@@ -205,7 +206,8 @@ def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
         at_rows = [normal.log_ratio_at(sample.rows) for sample in samples]
         if error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
             return normal
-    return normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
+    normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
+    return normal
 
 
 def fold_count(samples: TwoSamples) -> int:

@@ -41,11 +41,11 @@ class Columns:
     @classmethod
     def of(cls, samples: TwoSamples) -> Columns:
         """From rows of both samples, each counting alike."""
+        p, q = samples
         with np.errstate(over="ignore", invalid="ignore"):
-            centre = 0.5 * sum(sample.share @ sample.rows for sample in samples)
-            scale = np.sqrt(
-                0.5 * sum(sample.share @ (sample.rows - centre) ** 2 for sample in samples)
-            )
+            centre = 0.5 * (p.share @ p.rows + q.share @ q.rows)
+            square = p.share @ (p.rows - centre) ** 2 + q.share @ (q.rows - centre) ** 2
+            scale = np.sqrt(0.5 * square)
         # Ranks by some of the rows: the same ones each time.
         few = samples.bounded(_KNOT_ROWS)
         rows = np.concatenate([sample.rows for sample in few])

@@ -76,7 +76,7 @@ class NeighboursFit:
     weight_q: Array
     size: int = 0
 
-    def counted(self, at: Array) -> Array:
+    def counted(self, at: IntArray) -> Array:
         """Log-ratio of the weights of p and q among neighbours, with half a row of each."""
         unit = 0.5 * (self.weight_p + self.weight_q).sum() / len(self.weight_p)
         p = self.weight_p[at].sum(axis=1) + unit

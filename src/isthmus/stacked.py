@@ -42,6 +42,9 @@ _OVERFITTED = 0.5
 class StackedMDRE(RatioEstimator):
     """Estimate log p/q by a stack of candidates.
 
+    Weights of rows are relative: folds split rows and not their copies, so that a weight of two
+    counts twice in every fit and does not stand for two rows.
+
     Parameters
     ----------
     candidates : sequence of candidates or None, default None

@@ -104,11 +104,9 @@ def pointwise(problem: Any, model: Any, samples: dict[str, np.ndarray]) -> Found
     return out
 
 
-def choice(selection: Any) -> dict[str, str]:
-    """What was chosen in the end, in one line, and how."""
-    summary = selection.summary() if hasattr(selection, "summary") else ""
-    last = {each.stage: each.name for each in getattr(selection, "trials", []) if each.chosen}
-    return {"chosen": "; ".join(last.values()) or summary, "selection": summary}
+def choice(found: Any) -> dict[str, str]:
+    """What the answer rests on, in one line, and how that was chosen."""
+    return {"chosen": found.rests_on, "selection": found.estimator.selection_.summary()}
 
 
 def one(task: Found) -> Found:
@@ -139,7 +137,7 @@ def one(task: Found) -> Found:
             for name, check in found.diagnostics.items()
             if check.concerns == "ratio" and check.verdict != "ok"
         },
-        **choice(getattr(model, "selection_", None)),
+        **choice(found),
         "seconds": seconds,
         "base_mb": base,
         "peak_mb": peak,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.linear_model import LogisticRegression
 
-from isthmus import MDRE
+from isthmus import MDRE, StackedMDRE
 from isthmus.auxiliaries import LinearMixing
 from isthmus.baselines import (
     BDRE,
@@ -27,6 +27,7 @@ INSTANCES = {
     "paper": MDRE(auxiliaries="cauchy", known_density=False, anchor=None, l2=1.0),
     "diagonal": MDRE(critic="diagonal"),
     "mixing": MDRE(auxiliaries=LinearMixing([0.3, 0.6])),
+    "stack": StackedMDRE(folds=2),
     "network": MDRE(critic=MLP(width=8, depth=1, steps=20, batch_size=32)),
     "kliep": KLIEP(),
     "ulsif": ULSIF(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
@@ -21,14 +20,13 @@ from .diagnostics import Check
 from .diagnostics.diagnose import diagnose
 from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
+from .estimator import ClassEstimator
 from .functionals import (
-    Divergence,
     Estimate,
     donsker_varadhan,
     get_divergence,
     importance_weights,
     kl_lower_bound,
-    lower_end,
     nwj,
 )
 from .mdre import MDRE
@@ -37,13 +35,9 @@ from .settings import Call
 from .stacked import StackedMDRE
 from .tables.frames import TableEncoder, is_table
 from .typing import Array, RandomState
-from .uncertainty.delta import choice_range, divergence_std_error
+from .uncertainty.cross_fitted import by_fit, with_proven_ends
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
-from .uncertainty.learning import further_end, learned_estimate
-
-# A bound below is the rounding of zero.
-_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -114,11 +108,13 @@ class Comparison:
         ----------
         x : array-like or frame of shape (n, d) or (n,)
         numerator, denominator : str
-            Any two classes of the model: "p", "q" or an auxiliary such as "m1".
+            Any two classes of the model: "p", "q" or an auxiliary such as "m1", where it has
+            some.
         return_std : bool
             Whether to return the standard deviation over samples as well: by
             the delta method, with the error of anchors, or, where theirs has no formula, by
-            50 fits to rows drawn again. It needs an :class:`MDRE` with a critic of its own.
+            50 fits to rows drawn again. It needs an :class:`MDRE` with a critic of its own, such
+            as ``compare(p, q, critic="quadratic")`` fits; a stack has none.
 
         Returns
         -------
@@ -134,6 +130,13 @@ class Comparison:
             return self.log_ratio(x, numerator, denominator), std
         if (numerator, denominator) == ("p", "q"):
             return np.asarray(self.estimator.log_ratio(x))
+        if not isinstance(self.estimator, ClassEstimator):
+            raise ValueError(
+                f"numerator and denominator must be 'p' and 'q' with a "
+                f"{type(self.estimator).__name__}, which has no other classes; received "
+                f"{numerator!r} and {denominator!r}. compare(p, q, critic='quadratic') fits an "
+                "MDRE, which has."
+            )
         return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
 
     def weights(self, x: Any = None) -> Array:
@@ -179,7 +182,8 @@ class Comparison:
             How the interval is made. "delta" adds up what each row did, as if the
             divergence were linear in the log-ratios; with other than normal anchors it
             is a jackknife over the folds. "laplace" and "nuts" draw the critic's parameters,
-            "bootstrap" draws the rows and fits again; see :mod:`isthmus.uncertainty`.
+            "bootstrap" draws the rows and fits again; these need an :class:`MDRE`, such as
+            ``compare(p, q, critic="quadratic")`` fits. See :mod:`isthmus.uncertainty`.
         random_state : int, Generator, RandomState or None
             Seeds the draws of all but "delta"; fixed, so that the answer is the same
             when asked for again.
@@ -213,7 +217,10 @@ class Comparison:
         against = self.objections
         if not against and found.low > 0.0:
             return found
-        return self._one_sided(found, get_divergence(spec), against)
+        p, q = self.samples
+        return with_proven_ends(
+            found, get_divergence(spec), self.ratios, (p.rows, q.rows), list(against)
+        )
 
     def by_fit(self, spec: Any, level: float | None = None) -> Estimate:
         """A divergence with its interval as the fit has it, whatever the checks say.
@@ -227,24 +234,11 @@ class Comparison:
         -------
         Estimate
         """
-        level, divergence = self.level if level is None else level, get_divergence(spec)
+        level = self.level if level is None else level
         facts = own(self.estimator).facts
-        if facts.selection.members and facts.selection.stacked:
-            found = learned_estimate(divergence, self.ratios, self.crossfit.smaller, level)
-            unseen = facts.selection.unseen(divergence)
-            return replace(found, high=max(found.high, min(unseen, divergence.upper)))
-        value = float(divergence.value(*self.ratios))
-        error = divergence_std_error(
-            divergence, self.ratios, self.crossfit.without, self._influence, level
+        return by_fit(
+            get_divergence(spec), self.ratios, self.crossfit, facts, self._influence, level
         )
-        below, above = choice_range(divergence, facts.alternatives)
-        for rival in self.crossfit.rivals:
-            theirs = float(divergence.value(*rival, *self.ratios[2:]))
-            below, above = max(below, value - theirs), max(above, theirs - value)
-        above = max(above, further_end(divergence, self.ratios, self.crossfit.smaller))
-        return Estimate.from_std_error(
-            value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
-        ).widened(below, above, lower=0.0, upper=divergence.upper)
 
     @property
     def objections(self) -> dict[str, Check]:
@@ -254,26 +248,6 @@ class Comparison:
             for name, check in self.diagnostics.items()
             if check.concerns == "ratio" and check.verdict == "fail"
         }
-
-    def _one_sided(
-        self, found: Estimate, divergence: Divergence, against: dict[str, Check]
-    ) -> Estimate:
-        """With a lower end that holds for any ratio, and no upper end where a check objects."""
-        p, q = self.samples
-        low = lower_end(
-            *self.ratios, divergence=divergence, level=found.level, columns=(p.rows, q.rows)
-        ).low
-        low = low if low > _NOTHING else 0.0
-        if not against:
-            # What is proven of single columns, or by thresholds, is proven.
-            return replace(found, low=min(max(found.low, low), found.high))
-        return replace(
-            found,
-            low=min(low, divergence.upper),
-            high=divergence.upper,
-            method="bound",
-            reason=words.objection(list(against)),
-        )
 
     def lower_bound(self, kind: str = "donsker-varadhan") -> float:
         """Variational lower bound on KL(p‖q) at the cross-fitted log-ratios.

@@ -139,7 +139,7 @@ class CrossFit:
             for sample, at in zip(samples, counts, strict=True)
         ]
 
-        def whole(values: Array, k: int, others: Any) -> Array:
+        def whole(values: Any, k: int, others: Any) -> Any:
             out = np.empty(len(counts[k]), dtype=values.dtype)
             out[counts[k]], out[~counts[k]] = values, others
             return out

@@ -119,7 +119,8 @@ class MDRE(ClassEstimator):
     solution_ : Solution
         Parameters, status, number of steps and gradient norm.
     n_iter_ : int
-        Number of solver steps, and of steps of the network's training.
+        Number of solver steps, and of steps of the network's training; one where there was
+        nothing to solve, as scikit-learn asks for. ``solution_.iterations`` is then zero.
     network_ : NetworkFit or None
         The neural part of the critic: ``module``, and ``report`` of its training.
     fitted_to_ : FittedTo
@@ -268,7 +269,7 @@ class MDRE(ClassEstimator):
 
         # 3. The critic of the learned classes, the objective, and its minimum.
         bound, self.l2_, self.solution_ = self._solve(rows, critic, settings, start)
-        self.n_iter_ = self.solution_.iterations
+        steps = self.solution_.iterations
         known = rows.offsets.without_rows()
         model = ClassModel(known, np.log(rows.prior), bound, self.solution_.theta)
         if not self.solution_.converged:
@@ -286,9 +287,9 @@ class MDRE(ClassEstimator):
                 from_zero=bool(known.anchors) or bound is not None,
                 verbose=self.verbose,
             )
-            self.n_iter_ += added.report.steps
+            steps += added.report.steps
             model = ClassModel(known, model.log_prior, bound, model.theta, added)
-        self.model_ = model
+        self.model_, self.n_iter_ = model, max(steps, 1)
         self.fitted_to_ = FittedTo(samples, settings, critic, seeds)
 
     def _solve(

@@ -45,6 +45,9 @@ _REFUSED = 10.0
 class StackedMDRE(RatioEstimator):
     """Estimate log p/q by a stack of candidates.
 
+    Weights of rows are relative: folds split rows and not their copies, so that a weight of two
+    counts twice in every fit and does not stand for two rows.
+
     Parameters
     ----------
     candidates : sequence of candidates or None, default None
@@ -86,6 +89,7 @@ class StackedMDRE(RatioEstimator):
     """
 
     crosses_chasm = True
+    single_: MDRE | None
 
     def __init__(
         self,
@@ -112,7 +116,15 @@ class StackedMDRE(RatioEstimator):
     ) -> None:
         """The algorithm, on two samples that are checked."""
         say = report or (lambda what: None)
+        # Folds split rows and not their copies: weights say what counts more, not how many rows
+        # there are.
+        samples = samples.relative()
         folds = fold_count(samples) if self.folds is None else self.folds
+        if samples.least <= folds:
+            raise ValueError(
+                f"X must hold more rows of each sample than there are folds, {folds}; received "
+                f"{len(samples.p)} and {len(samples.q)}."
+            )
 
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
         say("densities")
@@ -208,7 +220,8 @@ def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
         at_rows = [normal.log_ratio_at(sample.rows) for sample in samples]
         if error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
             return normal
-    return normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
+    normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
+    return normal
 
 
 def _other_tails(densities: MDRE, samples: TwoSamples) -> tuple[Pair, ...]:
@@ -345,7 +358,7 @@ class _Work:
 
         Part k of the rows is fitted to, and part k + 1 is asked.
         """
-        parts = 2 if self.samples.least < _CURVE_ROWS else 3
+        parts = 2 if self.samples.least < _CURVE_ROWS and self.folds > 2 else 3
         part_p, part_q = (folds_of(len(s), parts, self.seeds, "parts") for s in self.samples)
         base = np.zeros(len(part_p)), np.zeros(len(part_q))
         found = [(np.empty(len(part_p)), np.empty(len(part_q))) for _ in candidates]

@@ -146,7 +146,7 @@ def test_an_infinite_penalty_leaves_nothing_to_solve():
     X, y = two_samples(2)
     model = MDRE(**{**FIXED, "l2": np.inf}, random_state=0).fit(X, y)
     assert model.solution_.converged
-    assert model.n_iter_ == 0
+    assert model.solution_.iterations == 0
     assert model.solution_.theta.shape == (0,)
     # The limit of ever larger penalties: the anchors alone.
     firm = MDRE(**{**FIXED, "l2": 1e12}, random_state=0).fit(X, y)

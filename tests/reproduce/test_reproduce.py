@@ -171,6 +171,11 @@ def test_errors_and_deaths_are_kept_and_the_rest_goes_on(toy, tmp_path, capsys):
 
 def test_an_interrupt_keeps_what_is_done_and_ends_the_processes(toy, tmp_path, monkeypatch):
     def interrupt(self, cell, found):
+        # On a busy machine the other process may not have begun.
+        for _ in range(300):
+            if len(toy.processes()) == 2:
+                break
+            time.sleep(0.1)
         raise KeyboardInterrupt
 
     cells = [{"kind": kind, "seed": 0} for kind in ("slow", "fine", "loud")]

@@ -60,11 +60,26 @@ class TestIntervals:
     def test_ranges(self):
         rng = np.random.default_rng(3)
         p = rng.normal(size=(200, 1))
-        c = compare(p, rng.normal(size=(200, 1)), random_state=0, folds=2)
+        q = rng.normal(size=(200, 1))
+        c = compare(p, q, critic="quadratic", random_state=0, folds=2)
         for spec, upper in (("kl", np.inf), ("js", np.log(2)), ("chi2", np.inf)):
             for kind, how in (("laplace", {}), ("bootstrap", {"replicates": 20})):
                 found = c.divergence(spec, interval=kind, **how)
                 assert 0 <= found.low <= found.high <= upper
+
+    def test_a_stack_has_no_posterior_and_says_what_to_ask_for(self):
+        rng = np.random.default_rng(3)
+        p, q = (np.cos(rng.uniform(0, np.pi, 200) * k) for k in (1.0, 1.6))
+        c = compare(p, q, random_state=0, folds=2)
+        assert c.estimator.selection_.stacked
+        for call in (
+            lambda: c.divergence("kl", interval="laplace"),
+            lambda: c.divergence("kl", interval="nuts"),
+            lambda: c.divergence("kl", interval="bootstrap"),
+            lambda: c.log_ratio([0.0], return_std=True),
+        ):
+            with pytest.raises(ValueError, match=r"must be an MDRE.*StackedMDRE.*critic="):
+                call()
 
     def test_weights(self):
         rng = np.random.default_rng(0)

@@ -109,8 +109,9 @@ def _fit_pooled(spec: Pooled, samples: TwoSamples, where: Coordinates) -> list[A
     if len(samples.p) == len(samples.q) and not samples.weighted:
         both = Sample.of(rows)
     else:
-        # Each sample counts for half, whatever its size.
-        both = Sample(rows, 0.5 * len(rows) * np.concatenate([one.share for one in samples]))
+        # Each sample counts for half, whatever its size; together they stand for as many rows.
+        half = 0.5 * sum(one.size for one in samples)
+        both = Sample(rows, half * np.concatenate([one.share for one in samples]))
     shared = fit_anchor(resolve_anchor(spec.anchor), both, where.surroundings(rows))
     return [Moved(shared, place) for place in places] if apart else [shared, shared]
 

@@ -8,7 +8,7 @@ with rows and that log-ratio at them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Rows:
         """The log-ratio before, at the rows of p and of q."""
         return self.before_p, self.before_q
 
-    def take(self, at_p: Array, at_q: Array) -> Rows:
+    def take(self, at_p: Any, at_q: Any) -> Rows:
         """Some rows of each."""
         return Rows(self.samples.take(at_p, at_q), self.before_p[at_p], self.before_q[at_q])
 

@@ -107,4 +107,4 @@ def _written(features: _Features, rows: Rows) -> TwoSamples:
         features(sample.rows, before)
         for sample, before in zip(rows.samples, rows.before, strict=True)
     ]
-    return TwoSamples.of(*values, weight_p=p.weight, weight_q=q.weight)
+    return TwoSamples.of(values[0], values[1], p.weight, q.weight)

@@ -41,11 +41,11 @@ class Columns:
     @classmethod
     def of(cls, samples: TwoSamples) -> Columns:
         """From rows of both samples, each counting alike."""
+        p, q = samples
         with np.errstate(over="ignore", invalid="ignore"):
-            centre = 0.5 * sum(sample.share @ sample.rows for sample in samples)
-            scale = np.sqrt(
-                0.5 * sum(sample.share @ (sample.rows - centre) ** 2 for sample in samples)
-            )
+            centre = 0.5 * (p.share @ p.rows + q.share @ q.rows)
+            square = p.share @ (p.rows - centre) ** 2 + q.share @ (q.rows - centre) ** 2
+            scale = np.sqrt(0.5 * square)
         # Ranks by some of the rows: the same ones each time.
         few = samples.bounded(_KNOT_ROWS)
         rows = np.concatenate([sample.rows for sample in few])
@@ -66,7 +66,7 @@ class Columns:
                 values, middle = values[at], middle[at]
             knots.append((values, middle))
             score = ndtri(np.clip(np.interp(rows[:, j], values, middle), 1e-4, 1 - 1e-4))
-            skewed.append(abs(np.corrcoef(score, rows[:, j])[0, 1]) < _SKEWED)
+            skewed.append(abs(_correlation(score, rows[:, j], share)) < _SKEWED)
         return cls(kept, centre[kept], scale[kept], tuple(knots), np.array(skewed, dtype=bool))
 
     def __len__(self) -> int:
@@ -87,3 +87,11 @@ class Columns:
     def scores(self, rows: Array) -> Array:
         """Normal scores of the ranks, shape (n, d')."""
         return np.asarray(ndtri(np.clip(self.ranks(rows), 1e-3, 1 - 1e-3)))
+
+
+def _correlation(a: Array, b: Array, share: Array) -> float:
+    """Correlation of two columns of rows with weights; zero where one does not vary."""
+    share = share / share.sum()
+    a, b = a - share @ a, b - share @ b
+    scale = np.sqrt((share @ a**2) * (share @ b**2))
+    return float(share @ (a * b) / scale) if scale > 0 else 0.0

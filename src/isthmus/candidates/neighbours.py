@@ -43,6 +43,8 @@ class Neighbours:
         """Choose the number of neighbours by rows that are left out."""
         some = rows.bounded(_CHOICE_ROWS).samples
         fit, n = _nearest(some), len(some.p)
+        if not len(fit.columns):
+            return replace(self, size=_SIZES[0])
         at = fit.nearest(fit.rows, max(_SIZES) + 1)
         best, size = np.inf, _SIZES[0]
         for k in _SIZES:
@@ -74,14 +76,16 @@ class NeighboursFit:
     weight_q: Array
     size: int = 0
 
-    def counted(self, at: Array) -> Array:
+    def counted(self, at: IntArray) -> Array:
         """Log-ratio of the weights of p and q among neighbours, with half a row of each."""
         unit = 0.5 * (self.weight_p + self.weight_q).sum() / len(self.weight_p)
         p = self.weight_p[at].sum(axis=1) + unit
         return np.asarray(np.log(p / (self.weight_q[at].sum(axis=1) + unit)))
 
     def log_ratio(self, rows: Array, before: Array) -> Array:
-        """Log p/q at rows."""
+        """Log p/q at rows; zero where no column varies, and all are as near."""
+        if not len(self.columns):
+            return np.zeros(len(rows))
         return limited(self.counted(self.nearest(self.columns.scores(rows), self.size)))
 
     def nearest(self, Z: Array, size: int) -> IntArray:

@@ -141,9 +141,8 @@ def _fitted(settings: Sparse, rows: Rows, ranking: _Ranking) -> SparseFit:
         0.5 * (p.share @ (values[0] - centre) ** 2 + q.share @ (values[1] - centre) ** 2)
     )
     scale = np.where(scale > _LEAST_SPREAD, scale, np.inf)
-    features = TwoSamples.of(
-        *((value - centre) / scale for value in values), weight_p=p.weight, weight_q=q.weight
-    )
+    standard = [(value - centre) / scale for value in values]
+    features = TwoSamples.of(standard[0], standard[1], p.weight, q.weight)
     return SparseFit(ranking.columns, chosen, centre, scale, fit_logistic(features, (settings.l2,)))
 
 
@@ -165,7 +164,7 @@ def _with_parts(features: list[Feature]) -> list[Feature]:
 def _ranking(rows: Rows, most: int) -> _Ranking:
     """The strongest features, by the difference of their means over its standard error."""
     columns = Columns.of(rows.samples)
-    found: list[tuple[Array, Array]] = []
+    found: list[tuple[Array, IntArray]] = []
     for t, features in _judged(columns, rows.samples):
         keep = np.argsort(-np.abs(t), kind="stable")[:most]
         found.append((np.abs(t)[keep], features[keep]))

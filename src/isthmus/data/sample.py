@@ -70,6 +70,19 @@ class Sample:
         """The rows that count: one of weight zero is a row that was not given."""
         return self if self.weight.all() else self.take(self.weight > 0)
 
+    def relative(self) -> Sample:
+        """The rows with weights that average one, for which only their ratios count.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Sample.of(np.zeros((2, 1)), np.array([10.0, 30.0])).relative().weight.tolist()
+        [0.5, 1.5]
+        """
+        if (self.weight == self.weight[0]).all():
+            return Sample.of(self.rows)
+        return Sample(self.rows, len(self) * self.share)
+
     def mean(self, values: Array) -> Array:
         """Weighted mean of values at the rows, along their first axis."""
         weight = self.weight if self.weighted else None
@@ -140,6 +153,10 @@ class TwoSamples:
     def positive(self) -> TwoSamples:
         """Without rows of weight zero."""
         return replace(self, p=self.p.positive(), q=self.q.positive())
+
+    def relative(self) -> TwoSamples:
+        """Both with weights that average one."""
+        return replace(self, p=self.p.relative(), q=self.q.relative())
 
     def bounded(self, most: int) -> TwoSamples:
         """At most so many rows of each sample, drawn by :func:`bounded_rows`."""

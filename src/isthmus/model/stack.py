@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +133,9 @@ def fit_stack(
         log_prior=np.full(classes, -np.log(classes)),
         learned=np.ones(classes, dtype=bool),
     )
-    objective = Objective(SharedCritic(count, classes), blocks, 1.0 / _SPREAD**2)
+    # L-BFGS asks for no features, which is all that this critic lacks.
+    critic: Any = SharedCritic(count, classes)
+    objective = Objective(critic, blocks, 1.0 / _SPREAD**2)
     lower = np.r_[-start, np.full(classes, -np.inf)]
     found = lbfgs(objective, np.zeros(count + classes), tol=1e-7, max_iter=500, lower=lower)
     return Stack(

@@ -20,7 +20,7 @@ from ..auxiliaries.chain import Link, build_chain
 from ..critics import Bumps, Quadratic, Radial, Splines, Sum
 from ..critics.mlp import is_neural
 from ..critics.resolve import convex_critic
-from ..data.holdout import LIKELY, SEARCH_ROWS, Split, quarters
+from ..data.holdout import LIKELY, SEARCH_ROWS, quarters
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..maps import SharedMaps
@@ -63,10 +63,14 @@ class Search:
         self.trials: list[Trial] = []
         self.reasons: list[str] = []
         self.alternatives: list[tuple[Array, Array]] = []
-        self.samples = samples.bounded(SEARCH_ROWS)
+        samples = samples.bounded(SEARCH_ROWS)
         # By value first, so that the order in which rows are given does not matter.
-        first = canonical_map(self.samples, warn=False)
-        self.splits = [_quarters(first(sample.rows)[:, 0], seeds) for sample in self.samples]
+        first = canonical_map(samples, warn=False)
+        orders = [np.argsort(first(sample.rows)[:, 0], kind="stable") for sample in samples]
+        self.samples = samples.take(*orders)
+        self.splits = [
+            quarters(seeds("hold out").permutation(len(order)), _QUARTERS) for order in orders
+        ]
         self.train, self.held = self._split(0)
         self.few = samples.least <= _FEW_ROWS
 
@@ -365,11 +369,6 @@ class Search:
 def _minimum(bound: LinearCritic, classes: ClassRows, l2: float, start: Array) -> Array:
     """Parameters near the minimum of the objective: close enough to be judged."""
     return newton(Objective(bound, classes.blocks, l2), start, tol=1e-4, max_iter=20).theta
-
-
-def _quarters(values: Array, seeds: Seeds) -> list[Split]:
-    order = np.argsort(values, kind="stable")
-    return quarters(order[seeds("hold out").permutation(len(order))], _QUARTERS)
 
 
 def _critics(d: int) -> list[tuple[str, Any]]:

@@ -10,7 +10,7 @@ from ..candidates.base import limited
 from ..data.holdout import LIKELY, PROVEN, Gain, paired_gain
 from ..data.sample import TwoSamples
 from ..model.stack import Stack, fit_stack
-from ..typing import Array, IntArray
+from ..typing import Array, BoolArray, IntArray
 from .record import Member
 
 Pair = tuple[Array, Array]
@@ -144,9 +144,9 @@ class _Critics:
     def fitted(
         self,
         start: Array,
-        counts: Array,
-        at_p: Array | slice = slice(None),
-        at_q: Array | slice = slice(None),
+        counts: BoolArray,
+        at_p: BoolArray | slice = slice(None),
+        at_q: BoolArray | slice = slice(None),
     ) -> Stack:
         """The regression on those candidates that count, at some rows."""
         some = [c[at][:, :, counts] for c, at in zip(self.critics, (at_p, at_q), strict=True)]

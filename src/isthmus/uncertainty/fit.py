@@ -80,7 +80,8 @@ def fit_of(mdre: Any, infinite: bool = False, rows: ClassRows | None = None) -> 
     """
     if not isinstance(mdre, MDRE):
         raise ValueError(
-            f"mdre must be an MDRE, whose objective is needed; received a {type(mdre).__name__}."
+            f"mdre must be an MDRE, whose objective is needed; received a {type(mdre).__name__}. "
+            "compare(p, q, critic='quadratic') fits one."
         )
     check_is_fitted(mdre)
     model = mdre.model_

@@ -51,8 +51,9 @@ def learned_estimate(
     noise = _noise(divergence, ratios, fewer)
     further = max(gain, 0.0)
     sure = further**2 / (further**2 + noise**2) if further > 0 else 0.0
-    value += sure * smaller.ahead(FAST) * further
-    error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
+    if sure > 0:
+        value += sure * smaller.ahead(FAST) * further
+        error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
     reached = Estimate.from_std_error(
         value, error, level=level, lower=0.0, upper=divergence.upper, method="learned"
     )
@@ -80,7 +81,8 @@ def further_end(divergence: Divergence, ratios: Ratios, smaller: Smaller | None)
 def _noise(divergence: Divergence, ratios: Ratios, fewer: Ratios) -> float:
     """Standard error of the difference of a divergence by two fits at the same rows."""
     pairs = zip(divergence.linearise(*ratios)[:2], divergence.linearise(*fewer)[:2], strict=True)
-    p, q = (a - b for a, b in pairs)
+    with np.errstate(invalid="ignore"):
+        p, q = (a - b for a, b in pairs)
     return _std_error((p, q), ratios)
 
 
@@ -90,6 +92,8 @@ def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:
     for term, weight in zip(terms, ratios[2:], strict=True):
         share = weight / weight.sum()
         counts = share > 0
+        if not np.isfinite(term[counts]).all():
+            return np.inf
         gap = term[counts] - share[counts] @ term[counts]
         total += float((share[counts] ** 2) @ gap**2)
-    return float(np.sqrt(total)) if np.isfinite(total) else np.inf
+    return float(np.sqrt(total))

@@ -1,0 +1,91 @@
+"""The estimate of a cross-fitted divergence: as the fit has it, and with ends that are proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import words
+from ..crossfit import CrossFit
+from ..estimator import FitFacts
+from ..functionals import Divergence, Estimate, lower_end
+from ..typing import Array
+from .delta import Ratios, choice_range, divergence_std_error
+from .influence import Influence
+from .learning import further_end, learned_estimate
+
+# A bound below is the rounding of zero.
+_NOTHING = 1e-9
+
+
+def by_fit(
+    divergence: Divergence,
+    ratios: Ratios,
+    crossfit: CrossFit,
+    facts: FitFacts,
+    influence: Influence | None,
+    level: float,
+) -> Estimate:
+    """A divergence with its interval as the fit has it, whatever the checks say.
+
+    Parameters
+    ----------
+    divergence : Divergence
+    ratios : log-ratios at the rows of p and of q, and their weights
+    crossfit : CrossFit
+        What the folds gave.
+    facts : FitFacts
+        What the fit to all rows tells of itself: whether it is a stack, and which anchors fit as
+        well as its own.
+    influence : Influence or None
+        What every row did to the fit, where it is known in closed form.
+    level : float
+    """
+    if facts.selection.members and facts.selection.stacked:
+        found = learned_estimate(divergence, ratios, crossfit.smaller, level)
+        unseen = facts.selection.unseen(divergence)
+        return replace(found, high=max(found.high, min(unseen, divergence.upper)))
+    value = float(divergence.value(*ratios))
+    error = divergence_std_error(divergence, ratios, crossfit.without, influence, level)
+    below, above = choice_range(divergence, facts.alternatives)
+    for rival in crossfit.rivals:
+        theirs = float(divergence.value(*rival, *ratios[2:]))
+        below, above = max(below, value - theirs), max(above, theirs - value)
+    above = max(above, further_end(divergence, ratios, crossfit.smaller))
+    return Estimate.from_std_error(
+        value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
+    ).widened(below, above, lower=0.0, upper=divergence.upper)
+
+
+def with_proven_ends(
+    found: Estimate,
+    divergence: Divergence,
+    ratios: Ratios,
+    columns: tuple[Array, Array],
+    against: Sequence[str],
+) -> Estimate:
+    """With a lower end that holds for any ratio, and no upper end where a check objects.
+
+    Parameters
+    ----------
+    found : Estimate
+        As the fit has it.
+    divergence, ratios
+        As in :func:`by_fit`.
+    columns : (ndarray, ndarray)
+        The rows of p and of q.
+    against : sequence of str
+        Names of the checks that object.
+    """
+    low = lower_end(*ratios, divergence=divergence, level=found.level, columns=columns).low
+    low = low if low > _NOTHING else 0.0
+    if not against:
+        # What is proven of single columns, or by thresholds, is proven.
+        return replace(found, low=min(max(found.low, low), found.high))
+    return replace(
+        found,
+        low=min(low, divergence.upper),
+        high=divergence.upper,
+        method="bound",
+        reason=words.objection(list(against)),
+    )

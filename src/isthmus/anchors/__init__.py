@@ -24,6 +24,7 @@ from .fit import (
 )
 from .gaussian import GaussianAnchor
 from .generalised_normal import GeneralisedNormalAnchor
+from .mixed import MixedAnchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
 
@@ -43,6 +44,7 @@ __all__ = [
     "CopulaAnchor",
     "GaussianAnchor",
     "GeneralisedNormalAnchor",
+    "MixedAnchor",
     "MixtureAnchor",
     "Moved",
     "Pooled",

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.levels import Layout
 from ..data.sample import Sample, TwoSamples, bounded_rows
+from ..data.validation import check_option
 from ..maps.affine import AffineMap
 from ..maps.coordinates import Surroundings
 from ..maps.shared import SharedMaps
@@ -22,6 +23,7 @@ _LEVEL_ROWS = 5.0
 _LEAST_VARIANCE = 1e-6
 _MOST_LEVELS = 300
 _DIGITS = 9
+_LEAST_ROWS, _MOST_DF = 10, 50.0
 _DF_GRID = np.array([3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0])
 
 
@@ -36,6 +38,8 @@ class MixedAnchor(SampleAnchor):
     ----------
     maps : str, list of str or None, default "auto"
         Maps of the numbers, as in :class:`~isthmus.maps.SharedMaps`.
+    tails : {"normal", "student-t"}, default "normal"
+        What the numbers are, given the levels; the degrees of freedom are the likeliest.
 
     Attributes
     ----------
@@ -53,16 +57,20 @@ class MixedAnchor(SampleAnchor):
     array([-1.6, -6.1])
     """
 
-    def __init__(self, maps: Any = "auto") -> None:
+    def __init__(self, maps: Any = "auto", tails: str = "normal") -> None:
         self.maps = maps
+        self.tails = tails
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit levels and numbers."""
+        check_option(self.tails, "tails", ["normal", "student-t"])
         self.affine_ = None if surroundings is None else surroundings.affine
         own = sample.map(self._columns)
         others = own if surroundings is None else Sample.of(self._columns(surroundings.others))
         both = TwoSamples(own, others)
         self.density_ = MixedDensity.fit(both, Footing.of(both, self.maps))
+        if self.tails == "student-t":
+            self.density_ = self.density_.likeliest_tails(own)
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""
@@ -212,23 +220,29 @@ class MixedDensity:
             deviation *= np.sqrt(self.df / rng.chisquare(self.df, n))[:, None]
         return self.footing.rows(codes, self._means(codes) + deviation)
 
-    def heavier(self, sample: Sample, least: float = 1.0, most: float = 50.0) -> MixedDensity:
-        """The same with heavier tails than those of the rows."""
+    def likeliest_tails(self, sample: Sample) -> MixedDensity:
+        """The same covariance with the degrees of freedom at which rows are likeliest."""
         some = sample.take(bounded_rows(len(sample), _ROWS))
         layout = self.footing.layout
-        at = (~layout.at_atom(some.rows)).all(axis=1)
+        some = some.take((~layout.at_atom(some.rows)).all(axis=1))
         d = len(layout.numbers)
-        if not d or at.sum() < 10:
-            return replace(self, df=3.0)
-        some = some.take(at)
+        if not d or len(some) < _LEAST_ROWS:
+            return self
         gap = self.footing.mapped(some.rows)[0] - self._means(layout.codes(some.rows))
         square, _ = self._square(gap, np.ones(d, dtype=bool))
         scores = []
         for df in _DF_GRID:
+            # A t with this covariance has its scale matrix smaller by (df - 2) / df.
             shrink = (df - 2.0) / df
             density = elliptical_log_density(square / shrink, d, df) - 0.5 * d * np.log(shrink)
             scores.append(float(some.share @ density))
-        return replace(self, df=float(np.clip(0.5 * _DF_GRID[int(np.argmax(scores))], least, most)))
+        df = float(_DF_GRID[int(np.argmax(scores))])
+        return replace(self, df=df, covariance=self.covariance * (df - 2.0) / df)
+
+    def heavier(self, sample: Sample) -> MixedDensity:
+        """The same with tails that reach further out than those of the rows."""
+        df = self.likeliest_tails(sample).df
+        return self.with_df(float(np.clip(0.5 * df, 1.0, _MOST_DF)))
 
     def with_df(self, df: float) -> MixedDensity:
         """The same with so many degrees of freedom."""

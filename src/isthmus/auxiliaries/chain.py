@@ -4,9 +4,10 @@ The classes should form a chain from p to q in which neighbours overlap but are
 not alike. How well two classes can be told apart is measured on rows held out, by
 the quadratic rule that two fitted normals give.
 
-1. *Kind.* The fitted overlapping auxiliary (where columns have levels: one that draws levels) is
-   taken if it joins p and q, as its density is known and nothing about it has to be learned; if not, whichever kind, overlapping, linear or
-   dimension-wise mixing, is told apart least on its worse side.
+1. *Kind.* The fitted overlapping auxiliary (where columns have levels, one that draws levels) is
+   taken if it joins p and q, as its density is known and nothing about it has to be learned; if
+   not, whichever kind, overlapping, linear or dimension-wise mixing, is told apart least on its
+   worse side.
 2. *Insert.* Where two neighbours are still told apart in more than 95 % of the
    rows, whichever kind of mixing lies best between p and q there is put in. A class that can
    hardly be told from a neighbour, or brings them no closer, is dropped, and the chain ends.

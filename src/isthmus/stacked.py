@@ -19,7 +19,6 @@ from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited, log_loss
 from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, has_formula, refitted
-from .data.holdout import split_rows
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import check_number
@@ -37,7 +36,6 @@ STAGES = 3
 """Stages that a fit reports."""
 
 _FEW_ROWS = 2000
-_DENSITY_ROWS = 4000
 _CURVE_ROWS = 200
 _RACE_ROWS = 100
 _OVERFITTED = 0.5
@@ -193,34 +191,18 @@ def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
     """Two fitted densities: of the best family, or simple ones where columns have levels.
 
     A column of a few values has no density, and the search for the best family would be in vain.
-    Levels are counted, or taken for numbers, whichever says more of rows that are held out.
+    Where p and q overlap normals are enough to begin with; across a chasm levels are counted.
     """
-    one = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=_seed(seeds))
+    normal = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=_seed(seeds))
     if has_atoms(*(sample.rows for sample in samples)):
-        one.set_params(auxiliaries=None)
-        levels = clone(one).set_params(anchor=MixedAnchor(), maps=None)
-        best = min((one, levels), key=_held_out_loss(samples, seeds))
-        at_rows = [best.fit_samples(samples).log_ratio_at(sample.rows) for sample in samples]
-        if best is levels or error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
-            return best
-    return one.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
-
-
-def _held_out_loss(samples: TwoSamples, seeds: Seeds) -> Callable[[MDRE], float]:
-    """Log-loss of a fit to most of the rows, at others."""
-    rng = seeds("densities held out")
-    splits = [split_rows(len(sample), rng, most=_DENSITY_ROWS) for sample in samples]
-    train = samples.take(*(split.train for split in splits))
-    held = samples.take(*(split.held for split in splits))
-
-    def loss(model: MDRE) -> float:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fit = clone(model).fit_samples(train)
-        found = [limited(fit.log_ratio_at(sample.rows)) for sample in held]
-        return log_loss((found[0], found[1]), held)
-
-    return loss
+        normal.set_params(auxiliaries=None)
+        levels = clone(normal).set_params(anchor=MixedAnchor(), maps=None)
+        for one in (levels, normal):
+            p, q = (one.fit_samples(samples).log_ratio_at(sample.rows) for sample in samples)
+            if (error_of((p, q), samples) < SEPARATE) == (one is levels):
+                return one
+    normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
+    return normal
 
 
 def fold_count(samples: TwoSamples) -> int:

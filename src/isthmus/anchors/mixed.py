@@ -224,7 +224,7 @@ class MixedDensity:
         """The same covariance with the degrees of freedom at which rows are likeliest."""
         some = sample.take(bounded_rows(len(sample), _ROWS))
         layout = self.footing.layout
-        some = some.take((~layout.at_atom(some.rows)).all(axis=1))
+        some = some.take(np.flatnonzero((~layout.at_atom(some.rows)).all(axis=1)))
         d = len(layout.numbers)
         if not d or len(some) < _LEAST_ROWS:
             return self

@@ -98,6 +98,8 @@ class Footing:
         Without numbers that are constant or follow from the others.
     maps : tuple of SharedMaps
         An increasing map of every number.
+    usual : ndarray of float
+        A number of each column that is no atom.
     derived : ndarray of int
         Numbers that are constant or follow from the others.
     coefficients : ndarray of shape (1 + len(numbers), len(derived))
@@ -106,6 +108,7 @@ class Footing:
 
     layout: Layout
     maps: tuple[SharedMaps, ...]
+    usual: Array
     derived: IntArray
     coefficients: Array
 
@@ -115,7 +118,7 @@ class Footing:
         layout = Layout.of(np.concatenate([sample.rows for sample in samples]))
         layout, derived, coefficients = _independent(layout, samples)
         at = [layout.at_atom(sample.rows) for sample in samples]
-        found = []
+        found, usual = [], []
         for k, j in enumerate(layout.numbers):
             free = [
                 sample.take(~a[:, k]).rows[:, [j]][: 4 * _MAP_ROWS]
@@ -125,11 +128,13 @@ class Footing:
             if min(map(len, some)) < 10:
                 some = [np.concatenate(some)] * 2
             found.append(SharedMaps(maps).fit(*some))
-        return cls(layout, tuple(found), derived, coefficients)
+            usual.append(np.median(some[0]))
+        return cls(layout, tuple(found), np.array(usual), derived, coefficients)
 
     def mapped(self, rows: Array) -> tuple[Array, Array]:
         """Numbers behind their maps, and the log-slopes of these, shape (n, d) each."""
-        x = rows[:, self.layout.numbers]
+        # A map need not be defined at an atom, such as the logarithm at zero.
+        x = np.where(self.layout.at_atom(rows), self.usual, rows[:, self.layout.numbers])
         u, slope = np.empty(x.shape), np.empty(x.shape)
         for k, one in enumerate(self.maps):
             u[:, [k]], slope[:, k] = one(x[:, [k]]), one.log_derivative(x[:, [k]])
@@ -305,9 +310,12 @@ def _patterns(free: BoolArray) -> Iterator[tuple[BoolArray, IntArray]]:
     if free.all():
         yield np.ones(free.shape[1], dtype=bool), np.arange(len(free))
         return
-    kinds, place = np.unique(free, axis=0, return_inverse=True)
-    for k, kind in enumerate(kinds):
-        yield kind, np.flatnonzero(place.ravel() == k)
+    # Each row as one word of bits: rows of many columns take long to sort.
+    bits = np.ascontiguousarray(np.packbits(free, axis=1))
+    word = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
+    _, first, place = np.unique(word, return_index=True, return_inverse=True)
+    for k, row in enumerate(first):
+        yield free[row], np.flatnonzero(place == k)
 
 
 def _independent(layout: Layout, samples: TwoSamples) -> tuple[Layout, IntArray, Array]:

@@ -59,7 +59,7 @@ class LevelTree:
         pairs : bool
             Whether sets may depend on each other.
         unseen : float
-            Rows, of the prior's, that are given to a level that nobody has seen.
+            Rows that all levels share in the prior, those that nobody has seen among them.
         """
         whole = float(weight.sum())
         shares = []
@@ -70,7 +70,7 @@ class LevelTree:
                 both = 0.5 * both + 0.5 * np.bincount(others[:, k], minlength=size + 1) / len(
                     others
                 )
-            both[-1] += unseen / whole
+            both += unseen / (whole * (size + 1))
             prior = both / both.sum()
             shares.append((count + _PRIOR * prior) / (whole + _PRIOR))
         parent = [-1] * len(sizes)

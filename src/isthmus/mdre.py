@@ -51,7 +51,7 @@ class MDRE(ClassEstimator):
         and builds a chain in which neighbours overlap; most often that is "bridge",
         a heavy-tailed mixture of known density on both samples. Others: "cauchy",
         "student-t", "normal", "uniform", "truncated-normal", "smoothed-mixture",
-        "linear", "dimension-wise", the classes in :mod:`isthmus.auxiliaries`, any
+        "shuffled", "linear", "dimension-wise", the classes in :mod:`isthmus.auxiliaries`, any
         object with ``fit(p, q)`` and ``sample(n, rng)``, or an array of samples. An
         empty list or None leaves the binary classifier.
     critic : str, critic or classifier, default "auto"

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import clone
 
-from .anchors import grows, has_normal_tails
+from .anchors import MixedAnchor, grows, has_normal_tails
 from .auxiliaries.discrete import has_atoms
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited, log_loss
@@ -209,17 +210,19 @@ class StackedMDRE(RatioEstimator):
 
 
 def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
-    """Two fitted densities: of the best family, or normals where columns have none.
+    """Two fitted densities: of the best family, or simple ones where columns have levels.
 
-    A column of a few values has no density, and the search for the best family would be in vain;
-    across a chasm there is nothing else to go by.
+    A column of a few values has no density, and the search for the best family would be in vain.
+    Where p and q overlap normals are enough to begin with; across a chasm levels are counted.
     """
     normal = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=_seed(seeds))
     if has_atoms(*(sample.rows for sample in samples)):
-        normal.set_params(auxiliaries=None).fit_samples(samples)
-        at_rows = [normal.log_ratio_at(sample.rows) for sample in samples]
-        if error_of((at_rows[0], at_rows[1]), samples) >= SEPARATE:
-            return normal
+        normal.set_params(auxiliaries=None)
+        levels = clone(normal).set_params(anchor=MixedAnchor(), maps=None)
+        for one in (levels, normal):
+            p, q = (one.fit_samples(samples).log_ratio_at(sample.rows) for sample in samples)
+            if (error_of((p, q), samples) < SEPARATE) == (one is levels):
+                return one
     normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
     return normal
 

@@ -19,6 +19,7 @@ from isthmus.auxiliaries import (
     LinearMixing,
     Normal,
     Samples,
+    ShuffledColumns,
     SmoothedMixture,
     StudentT,
     TruncatedNormal,
@@ -66,6 +67,8 @@ KNOWN = {
     "smoothed mixture, given": SmoothedMixture(bandwidth=1.0, n_centres=20),
     "bridge": Bridge(),
     "bridge, wide": Bridge(wide=0.6),
+    "shuffled": ShuffledColumns(),
+    "shuffled, between": ShuffledColumns(between=0.6, maps=None),
     "user's own": WithDensity(),
 }
 LEARNED = {
@@ -497,6 +500,7 @@ class TestSamplesAndNames:
             ("uniform", Uniform),
             ("truncated-normal", TruncatedNormal),
             ("smoothed-mixture", SmoothedMixture),
+            ("shuffled", ShuffledColumns),
             ("linear", LinearMixing),
             ("dimension-wise", DimensionWiseMixing),
         ],
@@ -573,6 +577,7 @@ WRONG = [
     (StudentT(df="five"), 2, ["df", "'five'"]),
     (Bridge(wide=0), 2, ["wide", "(0, 1)", "0"]),
     (Bridge(wide=1.0), 2, ["wide", "(0, 1)", "1.0"]),
+    (ShuffledColumns(between=1.0), 2, ["between", "(0, 1)", "1.0"]),
     (SmoothedMixture(n_centres=0), 2, ["n_centres", "[1", "0"]),
     (SmoothedMixture(bandwidth=-1.0), 2, ["bandwidth", "positive", "-1.0"]),
     (np.zeros((5, 3)), 2, ["auxiliary", "2 columns", "3"]),

@@ -26,6 +26,7 @@ from .fit import (
 )
 from .gaussian import GaussianAnchor
 from .generalised_normal import GeneralisedNormalAnchor
+from .mixed import MixedAnchor
 from .mixture import MixtureAnchor
 from .student_t import StudentTAnchor
 
@@ -45,6 +46,7 @@ __all__ = [
     "CopulaAnchor",
     "GaussianAnchor",
     "GeneralisedNormalAnchor",
+    "MixedAnchor",
     "MixtureAnchor",
     "Moved",
     "Pooled",

@@ -10,6 +10,7 @@ from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing, Samples
 from .overlapping import Cauchy, Normal, StudentT, TruncatedNormal, Uniform
 from .resolve import fit_auxiliary, is_known, resolve_auxiliaries
+from .shuffled import ShuffledColumns
 from .smoothed import SmoothedMixture
 
 BY_NAME: dict[str, Any] = {
@@ -21,6 +22,7 @@ BY_NAME: dict[str, Any] = {
     "uniform": Uniform,
     "truncated-normal": TruncatedNormal,
     "smoothed-mixture": SmoothedMixture,
+    "shuffled": ShuffledColumns,
     "linear": LinearMixing,
     "dimension-wise": DimensionWiseMixing,
 }
@@ -33,6 +35,7 @@ __all__ = [
     "LinearMixing",
     "Normal",
     "Samples",
+    "ShuffledColumns",
     "SmoothedMixture",
     "StudentT",
     "TruncatedNormal",

@@ -4,9 +4,10 @@ The classes should form a chain from p to q in which neighbours overlap but are
 not alike. How well two classes can be told apart is measured on rows held out, by
 the quadratic rule that two fitted normals give.
 
-1. *Kind.* The fitted overlapping auxiliary is taken if it joins p and q, as its density is known
-   and nothing about it has to be learned; if not, whichever kind, overlapping, linear or
-   dimension-wise mixing, is told apart least on its worse side.
+1. *Kind.* The fitted overlapping auxiliary (where columns have levels, one that draws levels) is
+   taken if it joins p and q, as its density is known and nothing about it has to be learned; if
+   not, whichever kind, overlapping, linear or dimension-wise mixing, is told apart least on its
+   worse side.
 2. *Insert.* Where two neighbours are still told apart in more than 95 % of the
    rows, whichever kind of mixing lies best between p and q there is put in. A class that can
    hardly be told from a neighbour, or brings them no closer, is dropped, and the chain ends.
@@ -25,15 +26,18 @@ import numpy as np
 from sklearn.base import clone
 
 from ..anchors import GaussianAnchor
+from ..data.levels import Layout
 from ..data.sample import TwoSamples
-from ..maps.affine import canonical_map
+from ..maps.affine import AffineMap, canonical_map
 from ..typing import Array
 from .bridge import Bridge
 from .mixing import DimensionWiseMixing, LinearMixing
+from .shuffled import ShuffledColumns
 
 APART, ALIKE = 0.95, 0.55
 _ROWS = 4000
 _MOST = 5
+_SOME_ROWS, _ON_SUBSPACE = 500, 1e-7
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,17 @@ def separability(a: Array, b: Array) -> float:
     return float(np.mean(right))
 
 
+def _overlapping(p: Array, q: Array, where: AffineMap) -> Any:
+    """An auxiliary on both samples, which draws levels where columns have levels."""
+    if not Layout.of(np.concatenate([p, q])).has_levels:
+        return Bridge()
+    shuffled = ShuffledColumns()
+    rows = shuffled.fit(p, q).sample(_SOME_ROWS, np.random.default_rng(0))
+    # Columns may depend on each other in ways that shuffling does not keep.
+    back, unit = where.inverse(where(rows)), np.abs(rows).max() + np.abs(where.centre).max()
+    return shuffled if np.abs(back - rows).max() <= _ON_SUBSPACE * unit else Bridge()
+
+
 def build_chain(p: Array, q: Array, rng: np.random.Generator) -> list[Link]:
     """Build the chain of auxiliaries from p to q, whose rows are in no particular order."""
     p, q = p[:_ROWS], q[:_ROWS]
@@ -73,7 +88,10 @@ def build_chain(p: Array, q: Array, rng: np.random.Generator) -> list[Link]:
         return where(clone(auxiliary, safe=False).fit(p, q).sample(_ROWS, rng))
 
     begin, end = where(p), where(q)
-    kinds: dict[str, Any] = {"overlapping": Bridge(), "linear mixing": LinearMixing([0.5])}
+    kinds: dict[str, Any] = {
+        "overlapping": _overlapping(p, q, where),
+        "linear mixing": LinearMixing([0.5]),
+    }
     if p.shape[1] > 1:
         kinds["dimension-wise mixing"] = DimensionWiseMixing(2)
     worst = {

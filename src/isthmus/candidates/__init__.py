@@ -6,6 +6,7 @@ line here.
 
 from .base import Candidate, FittedCandidate, Rows
 from .bumps import Bumps
+from .levels import LevelDensities
 from .neighbours import Neighbours
 from .ridge import Ridge
 from .sparse import Sparse
@@ -13,6 +14,7 @@ from .trees import Trees
 
 LIBRARY: tuple[Candidate, ...] = (
     Ridge(),
+    LevelDensities(),
     Sparse(),
     Bumps(),
     Neighbours(),
@@ -25,6 +27,7 @@ __all__ = [
     "Bumps",
     "Candidate",
     "FittedCandidate",
+    "LevelDensities",
     "Neighbours",
     "Ridge",
     "Rows",

@@ -1,4 +1,8 @@
-"""Boosted trees on the columns and on the log-ratio before."""
+"""Boosted trees on the columns and on the log-ratio before.
+
+The 0/1 columns of a category of many levels are one feature to them, whose levels a tree can part
+in two with one cut.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ..data.holdout import split_rows
+from ..data.levels import Levels, categories
 from ..data.sample import TwoSamples, bounded_rows
 from ..data.seeds import Seeds
-from ..typing import Array
+from ..typing import Array, IntArray
 from .base import MOST_NATS, Rows, balanced, limited, log_loss
 
 _BINS = 128
@@ -21,6 +26,7 @@ _LEAST_ROUNDS, _MOST_ROUNDS = 20, 120
 _LEAST_ROWS, _DEEP_ROWS = 25, 500
 _CHOICE_ROWS = 3000
 _EDGE_ROWS = 20_000
+_LEAST_LEVELS, _MOST_LEVELS = 8, 250
 
 
 @dataclass(frozen=True)
@@ -70,15 +76,6 @@ class Trees:
     def fit(self, rows: Rows, seeds: Seeds) -> TreesFit:
         """Fit to rows."""
         settled = self.settled(rows, seeds) if self.rounds is None else self
-        trees = HistGradientBoostingClassifier(
-            learning_rate=_RATE,
-            max_iter=settled.rounds or _LEAST_ROUNDS,
-            max_leaf_nodes=settled.leaves,
-            l2_regularization=5.0,
-            min_samples_leaf=int(np.clip(rows.samples.least // 20, 5, 20)),
-            early_stopping=False,
-            random_state=int(seeds("trees").integers(2**31)),
-        )
         p, q = rows.samples
         X = np.concatenate(
             [
@@ -87,6 +84,16 @@ class Trees:
             ]
         )
         bins = Bins.of(X)
+        trees = HistGradientBoostingClassifier(
+            learning_rate=_RATE,
+            max_iter=settled.rounds or _LEAST_ROUNDS,
+            max_leaf_nodes=settled.leaves,
+            l2_regularization=5.0,
+            min_samples_leaf=int(np.clip(rows.samples.least // 20, 5, 20)),
+            early_stopping=False,
+            categorical_features=bins.categorical,
+            random_state=int(seeds("trees").integers(2**31)),
+        )
         y = np.repeat([1, 0], [len(p), len(q)])
         return TreesFit(bins, trees.fit(bins(X), y, np.concatenate(balanced(rows.samples))))
 
@@ -96,22 +103,51 @@ class Bins:
     """Columns as whole numbers: in which of at most 128 bins of equal size a value lies.
 
     scikit-learn's own bins take longer than its trees where rows have weights.
+
+    Attributes
+    ----------
+    categories : tuple of Levels
+        Categories of many levels, each of which becomes one column of level numbers.
+    columns : ndarray of int
+        The other columns.
+    edges : tuple of ndarray
+        Edges of the bins of these.
     """
 
+    categories: tuple[Levels, ...]
+    columns: IntArray
     edges: tuple[Array, ...]
 
     @classmethod
     def of(cls, X: Array) -> Bins:
         """Bins of the columns of X."""
-        X = X[bounded_rows(len(X), _EDGE_ROWS)]
-        ends = np.quantile(X, np.arange(1, _BINS) / _BINS, axis=0, method="inverted_cdf")
-        return cls(tuple(np.unique(column) for column in ends.T))
+        found = tuple(
+            Levels(one, np.eye(len(one)))
+            for one in categories(X)
+            if _LEAST_LEVELS <= len(one) <= _MOST_LEVELS
+        )
+        taken = [j for one in found for j in one.columns]
+        columns = np.setdiff1d(np.arange(X.shape[1]), taken)
+        some = X[np.ix_(bounded_rows(len(X), _EDGE_ROWS), columns)]
+        ends = np.quantile(some, np.arange(1, _BINS) / _BINS, axis=0, method="inverted_cdf")
+        return cls(found, columns, tuple(np.unique(column) for column in ends.T))
+
+    @property
+    def categorical(self) -> Array | None:
+        """Which columns hold level numbers, or None where none does."""
+        if not self.categories:
+            return None
+        return np.arange(len(self.categories) + len(self.columns)) < len(self.categories)
 
     def __call__(self, X: Array) -> Array:
-        """Numbers of the bins, shaped like X."""
-        out = np.empty(X.shape)
-        for j, edges in enumerate(self.edges):
-            out[:, j] = np.searchsorted(edges, X[:, j], side="left")
+        """Numbers of levels and of bins; NaN for no level of a category, shape (n, k)."""
+        first = len(self.categories)
+        out = np.empty((len(X), first + len(self.columns)))
+        for k, one in enumerate(self.categories):
+            code = one.codes(X)
+            out[:, k] = np.where(code < len(one), code, np.nan)
+        for k, (j, edges) in enumerate(zip(self.columns, self.edges, strict=True), first):
+            out[:, k] = np.searchsorted(edges, X[:, j], side="left")
         return out
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..anchors import CopulaAnchor
+from ..anchors import CopulaAnchor, MixedAnchor
 from ..crossfit import chosen
 from ..data.holdout import LIKELY, MOST_GAIN, Gain, halves, paired_gain
 from ..data.sample import Sample, TwoSamples
@@ -140,7 +140,14 @@ def _families(e: Evidence, train: TwoSamples) -> Iterator[tuple[str, Any, float]
 
     A Student-t contains the normal; that it fits as well says nothing, and it has to fit better.
     The other families of tails, which may move either way from a normal, have to do so clearly.
+    Densities of levels compare with such densities alone.
     """
+    anchor = getattr(e.comparison.estimator, "best_params_", {}).get("anchor")
+    if isinstance(anchor, MixedAnchor):
+        plain = {**_ANCHORS_ALONE, "maps": None, "auxiliaries": None}
+        yield "student-t numbers", MDRE(anchor=MixedAnchor(tails="student-t"), **plain), 1.0
+        yield "numbers without maps", MDRE(anchor=MixedAnchor(maps=None), **plain), -1.0
+        return
     yield "normal", MDRE(anchor="gaussian", maps=None, **_ANCHORS_ALONE), -1.0
     yield "student-t", MDRE(anchor="student-t", maps=None, **_ANCHORS_ALONE), 1.0
     yield (

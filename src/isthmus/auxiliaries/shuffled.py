@@ -29,7 +29,7 @@ class ShuffledColumns(FittedAuxiliary):
     between : float in (0, 1)
         Share of the rows in which columns are shuffled between the samples; p and q have equal
         parts of the rest.
-    maps : str, list of str or None, default "auto"
+    maps : str or None, default "auto"
         Maps of the numbers, as in :class:`~isthmus.maps.SharedMaps`.
 
     Attributes

@@ -16,7 +16,7 @@ from ..data.holdout import split_rows
 from ..data.levels import Levels, categories
 from ..data.sample import TwoSamples, bounded_rows
 from ..data.seeds import Seeds
-from ..typing import Array, IntArray
+from ..typing import Array, BoolArray, IntArray
 from .base import MOST_NATS, Rows, balanced, limited, log_loss
 
 _BINS = 128
@@ -133,11 +133,13 @@ class Bins:
         return cls(found, columns, tuple(np.unique(column) for column in ends.T))
 
     @property
-    def categorical(self) -> Array | None:
+    def categorical(self) -> BoolArray | None:
         """Which columns hold level numbers, or None where none does."""
         if not self.categories:
             return None
-        return np.arange(len(self.categories) + len(self.columns)) < len(self.categories)
+        return np.asarray(
+            np.arange(len(self.categories) + len(self.columns)) < len(self.categories)
+        )
 
     def __call__(self, X: Array) -> Array:
         """Numbers of levels and of bins; NaN for no level of a category, shape (n, k)."""

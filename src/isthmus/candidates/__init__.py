@@ -6,6 +6,7 @@ line here.
 
 from .base import Candidate, FittedCandidate, Rows
 from .bumps import Bumps
+from .focused import Focused
 from .levels import LevelDensities
 from .neighbours import Neighbours
 from .ridge import Ridge
@@ -19,6 +20,8 @@ LIBRARY: tuple[Candidate, ...] = (
     Bumps(),
     Neighbours(),
     Trees(),
+    Focused(Bumps(), 4),
+    Focused(Trees(), 6),
 )
 """Every candidate, the simplest first."""
 
@@ -27,6 +30,7 @@ __all__ = [
     "Bumps",
     "Candidate",
     "FittedCandidate",
+    "Focused",
     "LevelDensities",
     "Neighbours",
     "Ridge",

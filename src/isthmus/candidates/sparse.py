@@ -161,6 +161,14 @@ def _with_parts(features: list[Feature]) -> list[Feature]:
     return list(found)
 
 
+def strongest(samples: TwoSamples, most: int) -> IntArray:
+    """Columns of the strongest features, in their order; a product is of two."""
+    ranking = _ranking(Rows.of(samples), most)
+    places = np.flatnonzero(ranking.columns.kept)
+    found = dict.fromkeys(j for f in ranking.features for j in (f.first, f.second))
+    return places[np.fromiter(found, dtype=np.intp)]
+
+
 def _ranking(rows: Rows, most: int) -> _Ranking:
     """The strongest features, by the difference of their means over its standard error."""
     columns = Columns.of(rows.samples)

@@ -162,6 +162,7 @@ class TestContents:
         told = f"The two samples differ: KL(p‖q) is {value} nats (95 % interval {low} to {high})"
         text = Page(chasm_page).text("header")
         assert told in text
+        assert f"Rests on: {chasm.rests_on}." in text
         assert "400 rows" in text and "500 rows" in text and "1 column" in text
 
     def test_lists_the_divergences(self, chasm, chasm_page):

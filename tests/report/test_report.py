@@ -482,7 +482,8 @@ class TestCommandLine:
         found = Page(first.decode())
         assert "june 1.csv and may.csv differ" in found.text("header")
         assert f"a,{SCRIPT}" in found.text("table") and "kind" in found.text("table")
-        command = shlex.split(found.text("pre").split("\n")[0])
+        shown = re.search(r"<pre[^>]*><code>(isthmus .*?)</code>", first.decode(), re.DOTALL)[1]
+        command = shlex.split(html.unescape(shown))
         assert command[0] == "isthmus" and "--drop" in command
         assert [after for word, after in itertools.pairwise(command) if word == "--divergence"] == [
             "chi2",

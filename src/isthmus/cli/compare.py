@@ -62,8 +62,8 @@ def compare(
 ) -> None:
     """Compare two tables, their columns matched by name; without files, show an example.
 
-    Fitted densities, regressions, trees and neighbours are weighed by held-out rows; the answer says
-    what it rests on. Where a check objects, only "at least" is said, with the reason.
+    Fitted densities, regressions, trees and neighbours are weighed by held-out rows, and the answer
+    says what it rests on. Where a check objects, only "at least" is said, with the reason.
 
     Text and categories become one 0/1 column per level. Dates are refused.
     """

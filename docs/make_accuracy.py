@@ -199,7 +199,8 @@ def rests_on(record: Record) -> str:
         [name, str(count), f"{100 * count / len(runs):.0f} %"]
         for name, count in counts.most_common()
     ]
-    return markdown(["the answer rests on", "runs", "share"], rows)
+    told = "A run counts for every candidate whose coefficient is above zero."
+    return markdown(["the answer rests on", "runs", "share"], rows) + f"\n\n{told}"
 
 
 def failures(record: Record) -> str:
@@ -224,9 +225,9 @@ def failures(record: Record) -> str:
     doubted, held = (sum(one) for one in ([not r["trusted"] for r in wrong], covered))
     told = (
         f"{len(wrong)} of {len(record['results'])} runs are off by more than 20 %. Of these "
-        f"{doubted} are not trusted and {held} have the truth within their interval; "
-        f"{len(silent)} are trusted and their interval misses the truth. The table has those that "
-        "are trusted, and those whose interval misses the truth."
+        f"not trusted: {doubted}; with the truth within their interval: {held}; trusted, with an "
+        f"interval that misses the truth: {len(silent)}. The table has those that are trusted, and "
+        "those whose interval misses the truth."
     )
     head = ["problem", "seed", "truth", "KL", "interval", "covers", "trusted", "checks that object"]
     return f"{told}\n\n{markdown(head, rows)}" if rows else told

@@ -79,7 +79,7 @@ def test_tables_of_a_record_say_what_it_says(pages):
     record = {"results": [run, right], "failed": [], "summary": []}
     told = pages["failures"](record)
     assert told.startswith("1 of 2 runs are off by more than 20 %.")
-    assert "1 are trusted and their interval misses the truth" in told
+    assert "trusted, with an interval that misses the truth: 1." in told
     assert "| a | 0 | 1.000 | 0.500 | [0.4, 0.6] | no | yes | none |" in told
     kinds = pages["by_kind"](record).splitlines()[-1]
     assert kinds == "| edges | 2 | 28 % | 50 % | 50 % | 50 % | 50 % | −0.050 | +0.050 |  |  | 2 |"

@@ -335,7 +335,7 @@ class Comparison:
         Returns
         -------
         Check
-            Its value is the share of rows that lie outside; ``details["outside"]`` has their places.
+            Its value is the share of rows outside; ``details["outside"]`` has their places.
         """
         kept = self.kept
         rows = as_rows(self.encode(x), "x", missing=True)

@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest format lock clean
+.PHONY: help demo test lint types pytest docs format lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -40,6 +40,11 @@ pytest: export OMP_NUM_THREADS := 1
 pytest: export OPENBLAS_NUM_THREADS := 1
 pytest: $(FULL)  ## the tests alone
 	$(PY) -m pytest
+
+docs: $(READY)  ## fill in the tables of the documents from the records of the benchmarks
+	$(PY) docs/make_accuracy.py
+	$(PY) docs/make_tables.py
+	$(PY) docs/make_trust.py
 
 format: $(READY)  ## let ruff rewrite the code
 	$(PY) -m ruff check --fix .

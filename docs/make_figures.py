@@ -1,15 +1,14 @@
-"""Make the figures of ``accuracy.md`` and fill in the numbers that stand beside them.
+"""Make the figures of ``choices.md`` and ``accuracy.md``, and the numbers that stand beside them.
 
     python docs/make_figures.py
 
 Writes ``docs/figures/*.svg`` and ``*.png``, and replaces what stands between the
-``<!-- name -->`` and ``<!-- end of name -->`` marks of ``docs/accuracy.md``. Everything
-is seeded; it takes about half a minute of one core.
+``<!-- name -->`` and ``<!-- end of name -->`` marks of these pages. Everything
+is seeded; it takes about a minute of one core.
 """
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -365,7 +364,7 @@ def failure_figure() -> dict[str, str]:
     )
     return {
         "families": _families(q, q_law, 3.0),
-        "failures": "\n".join(lines),
+        "gap": "\n".join(lines),
         "verdicts": f"```\n{verdicts}\n```",
     }
 
@@ -386,55 +385,20 @@ def _families(q: np.ndarray, law: Margin, far: float) -> str:
     return "\n".join(lines)
 
 
-def measured() -> dict[str, str]:
-    """Tables of the benchmark's record, ``benchmarks/records/accuracy.json``."""
-    record = json.loads((HERE.parent / "benchmarks" / "records" / "accuracy.json").read_text())
-    titles = {
-        "table2": "Table 2 of the paper, 20,000 rows a side",
-        "table2-2k": "Table 2, 2,000 rows a side",
-        "table3": "Table 3",
-        "narrow": "Narrow against wide normals",
-        "hard": "Problems where two fitted normals are off by more than 20 %",
-    }
-    out = []
-    for name, title in titles.items():
-        results = [each for each in record["results"] if each["set"] == name]
-        if not results:
-            continue
-        seeds = sorted({len(each["seeds"]) for each in results})
-        told = " or ".join(map(str, seeds))
-        out += [f"**{title}** ({told} seeds)", ""]
-        out += ["| problem | truth | mean | error | RMSE | plug-in | its RMSE | warned | s |"]
-        out += ["|---|---|---|---|---|---|---|---|---|"]
-        for each in results:
-            plug, count = each["plug_in"], len(each["seeds"])
-            out.append(
-                f"| {each['problem'].split('/')[1]} | {each['truth']:.3f} | {each['mean']:.3f} "
-                f"| {each['error_percent']:+.2f} % | {each['rmse']:.3f} "
-                f"| {plug['error_percent']:+.1f} % | {plug['rmse']:.3f} "
-                f"| {each['warned']}/{count} | {each['seconds']:.0f} |"
-            )
-        out.append("")
-    return {"measured": "\n".join(out).rstrip()}
-
-
 def main() -> None:
     """Make every figure and fill in every block."""
-    makers: list[Callable[[], dict[str, str]]] = [
-        anchor_figure,
-        maps_figure,
-        selection_figure,
-        auxiliaries_figure,
-        failure_figure,
-        measured,
-    ]
-    blocks: dict[str, str] = {}
-    for make in makers:
-        blocks |= make()
-        print(f"{make.__name__}, isthmus {isthmus.__version__}")
-    for name, block in blocks.items():
-        print(f"\n[{name}]\n{block}")
-    fill_in(HERE / "accuracy.md", blocks)
+    makers: dict[str, list[Callable[[], dict[str, str]]]] = {
+        "choices.md": [anchor_figure, maps_figure, selection_figure, auxiliaries_figure],
+        "accuracy.md": [failure_figure],
+    }
+    for page, several in makers.items():
+        blocks: dict[str, str] = {}
+        for make in several:
+            blocks |= make()
+            print(f"{make.__name__}, isthmus {isthmus.__version__}")
+        for name, block in blocks.items():
+            print(f"\n[{name}]\n{block}")
+        fill_in(HERE / page, blocks)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from scipy.integrate import quad
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
-from isthmus import MDRE, Check, Comparison, Estimate, compare, problems, stack
+from isthmus import MDRE, Check, Comparison, Estimate, StackedMDRE, compare, problems, stack
 from isthmus.auxiliaries import Cauchy
+from isthmus.candidates import Ridge, Trees
 from isthmus.diagnostics import (
     check_accuracy,
     check_convergence,
@@ -476,6 +477,16 @@ class TestComparison:
         with pytest.warns(UserWarning, match="constant"):
             c = compare(np.column_stack([p, np.ones(100)]), np.column_stack([q, np.ones(100)]))
         assert np.isfinite(c.kl.value)
+
+    def test_a_stack_has_no_other_classes_and_says_so(self):
+        # A shift of one column and a square of another: no family of densities is right.
+        rng = np.random.default_rng(0)
+        p, q = rng.normal(0.5, 1, (300, 3)), rng.normal(0, 1, (300, 3))
+        p[:, 0] = p[:, 0] ** 2
+        c = compare(p, q, estimator=StackedMDRE([Ridge(), Trees()]), random_state=0)
+        assert isinstance(c.estimator, StackedMDRE)
+        with pytest.raises(ValueError, match=r"numerator and denominator must be.*'m1'"):
+            c.log_ratio(p[:2], "p", "m1")
 
 
 class TestDiagnostics:

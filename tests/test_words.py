@@ -172,3 +172,20 @@ def test_long_text_is_cut_to_the_length_that_is_asked_for():
     assert words.one_line("x" * 200, 160, "…") == "x" * 159 + "…"
     assert len(words.printable("x" * 500, 40)) == 40
     assert words.printable("x" * 500) == "x" * 500
+
+
+def test_what_an_answer_rests_on_is_one_line_that_no_terminal_obeys():
+    assert words.rests_on("linear\x1b[31m") == "Rests on: linear\\x1b[31m."
+
+
+def test_every_check_has_a_title_and_those_on_the_ratio_an_objection():
+    from isthmus.diagnostics.diagnose import CHECKS
+
+    assert set(CHECKS) <= set(words.CHECK_TITLES)
+    weights = {"effective_sample_size", "pareto", "balance"}
+    for name in set(CHECKS) - weights:
+        assert "the check" not in words.objection([name]), name
+
+
+def test_two_checks_that_say_the_same_say_it_once():
+    assert words.objection(["accuracy", "bridge"]) == words.objection(["bridge"])

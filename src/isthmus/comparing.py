@@ -44,9 +44,11 @@ def compare(
 ) -> Comparison:
     """Compare two samples.
 
-    One model is fitted to all rows, for new points. Divergences come from
+    Two densities are fitted. Where they overlap, other candidates are fitted too and one regression
+    weighs them all; where they do not, :class:`MDRE` with auxiliaries goes on from the densities.
+    What was found is fitted to all rows, for new points. Divergences come from
     cross-fitting: each row's log-ratio is predicted by a model that has not seen
-    it.
+    it. ``rests_on`` of the result says what the answer rests on.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def compare(
         "mlp" is a network.
     folds : int, optional
         Number of folds of the cross-fitting; by default 5, and 10 if either sample
-        has fewer than 2000 rows.
+        has fewer than 2000 rows, or half as many as the smaller one has rows if these are few.
     level : float, default 0.95
         Level of the intervals.
     weight_p, weight_q : array-like of shape (n,), optional

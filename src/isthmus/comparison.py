@@ -108,13 +108,10 @@ class Comparison:
         ----------
         x : array-like or frame of shape (n, d) or (n,)
         numerator, denominator : str
-            Any two classes of the model: "p", "q" or an auxiliary such as "m1", where it has
-            some.
+            Any two classes of the model: "p", "q" or an auxiliary of an MDRE such as "m1".
         return_std : bool
-            Whether to return the standard deviation over samples as well: by
-            the delta method, with the error of anchors, or, where theirs has no formula, by
-            50 fits to rows drawn again. It needs an :class:`MDRE` with a critic of its own, such
-            as ``compare(p, q, critic="quadratic")`` fits; a stack has none.
+            Whether to return the standard deviation over samples as well, of an :class:`MDRE` with
+            a critic of its own: by the delta method, or by 50 fits to rows drawn again.
 
         Returns
         -------
@@ -156,7 +153,7 @@ class Comparison:
 
     @property
     def kl(self) -> Estimate:
-        """KL(p‖q) in nats, with its interval."""
+        """KL(p‖q) in nats, with its interval; see :meth:`divergence`."""
         return self.divergence("kl")
 
     def divergence(
@@ -173,28 +170,27 @@ class Comparison:
         Parameters
         ----------
         spec : str or callable
-            "kl", "reverse-kl", "js", "hellinger" (squared), "chi2" or
-            "pearson", "neyman", "tv", "alpha:0.5", "renyi:2", or a convex function f
-            with f(1) = 0.
+            "kl", "reverse-kl", "js", "hellinger" (squared), "chi2" or "pearson", "neyman", "tv",
+            "alpha:0.5", "renyi:2", or a convex function f with f(1) = 0.
         level : float, optional
             Level of the interval, by default that of the comparison.
         interval : {"delta", "laplace", "nuts", "bootstrap"}
-            How the interval is made. "delta" adds up what each row did, as if the
-            divergence were linear in the log-ratios; with other than normal anchors it
-            is a jackknife over the folds. "laplace" and "nuts" draw the critic's parameters,
-            "bootstrap" draws the rows and fits again; these need an :class:`MDRE`, such as
-            ``compare(p, q, critic="quadratic")`` fits. See :mod:`isthmus.uncertainty`.
+            How the interval is made. "delta" adds up what each row did, or is a jackknife over
+            the folds, and reaches over families that fit as well; for a stack it reaches from
+            what was learned to where the learning curve leads. The others are for an
+            :class:`MDRE`: draws of the critic's parameters, or of the rows, with new fits; see
+            :mod:`isthmus.uncertainty`.
         random_state : int, Generator, RandomState or None
-            Seeds the draws of all but "delta"; fixed, so that the answer is the same
-            when asked for again.
+            Seeds the draws of all but "delta"; fixed, so that the answer stays the same.
         **how
-            Further parameters of the draws: ``replicates`` of the bootstrap, ``draws``
-            and others of NUTS.
+            Further parameters of the draws: ``replicates`` of the bootstrap, ``draws`` of NUTS.
 
         Returns
         -------
         Estimate
-            The interval counts the error of the fit and that of the evaluation.
+            With "delta", where a check on the ratio failed, ``high`` is infinite or the largest
+            value that there is, ``reason`` says why, and ``low`` holds for any ratio
+            (:func:`isthmus.functionals.lower_end`).
         """
         level = self.level if level is None else level
         check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
@@ -259,13 +255,8 @@ class Comparison:
         Returns
         -------
         float
-            A lower bound up to sampling error, whatever the model.
-
-        Warns
-        -----
-        UserWarning
-            If no rows of q lie where p has its mass: the mean of p/q over q then
-            misses its largest terms, and the number bounds nothing.
+            A lower bound up to sampling error, whatever the model. A warning says where it is
+            none, since no rows of q lie where p has its mass.
         """
         functions = {"donsker-varadhan": donsker_varadhan, "nwj": nwj}
         if kind not in functions:
@@ -285,8 +276,7 @@ class Comparison:
         level : float, optional
             One-sided level, by default that of the comparison.
         method : {"normal", "bernstein"}
-            "normal" assumes many rows, "bernstein" nothing but independent ones; see
-            :func:`isthmus.functionals.kl_lower_bound`.
+            As in :func:`isthmus.functionals.kl_lower_bound`.
 
         Returns
         -------
@@ -313,8 +303,7 @@ class Comparison:
         Returns
         -------
         Check
-            Its value is the share of rows that lie outside; ``details["outside"]`` has their
-            places. See :class:`isthmus.diagnostics.extrapolation.Neighbourhood`.
+            Its value is the share of rows outside; ``details["outside"]`` has their places.
         """
         kept = self.kept
         rows = as_rows(self.encode(x), "x", missing=True)
@@ -327,7 +316,7 @@ class Comparison:
 
     @property
     def trusted(self) -> bool:
-        """Whether no check on the ratio itself has failed."""
+        """Whether no check on the ratio itself has failed; see :attr:`objections`."""
         return not self.objections
 
     @property

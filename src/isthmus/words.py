@@ -68,6 +68,10 @@ CHECK_TITLES = {
     "calibration": "Calibration of the probabilities",
     "chasm": "Chasm: rows that no other class visits",
     "agreement": "Agreement of the families",
+    "learning": "What is still to be learned",
+    "separation": "Rows that could be of either sample",
+    "reach": "Rows of p where q has none",
+    "family": "Family of the densities",
     "difference": "Two-sample test",
 }
 
@@ -169,6 +173,17 @@ def unknown_ends(found: Mapping[str, Estimate]) -> list[str]:
     return [f"{', '.join(several)}: {told}." for told, several in names.items()]
 
 
+def rests_on(told: str) -> str:
+    """A line on what the answer rests on.
+
+    Examples
+    --------
+    >>> rests_on("linear (77%), boosted trees (23%)")
+    'Rests on: linear (77%), boosted trees (23%).'
+    """
+    return f"Rests on: {printable(told)}."
+
+
 def because(e: Estimate) -> str:
     """Why the upper end is not known, to follow the words that it is not."""
     return f", because {printable(e.reason)}" if e.reason else ""
@@ -176,6 +191,12 @@ def because(e: Estimate) -> str:
 
 _OBJECTIONS = {
     "convergence": "the solver did not converge",
+    "accuracy": "the auxiliaries do not join the samples",
+    "bridge": "the auxiliaries do not join the samples",
+    "chasm": "no other class visits many of the rows",
+    "support": "one sample lacks values that the other has",
+    "rising": "more flexible critics see more",
+    "difference": "a two-sample test says otherwise",
     "normalisation_q": "p/q does not average to one over q",
     "normalisation_p": "q/p does not average to one over p",
     "calibration": "the log-ratio is not calibrated",
@@ -199,7 +220,8 @@ def objection(names: Sequence[str]) -> str:
     >>> objection(["calibration"])
     'the log-ratio is not calibrated'
     """
-    return " and ".join(_OBJECTIONS.get(name, f"the check {name!r} failed") for name in names)
+    told = [_OBJECTIONS.get(name, f"the check {name!r} failed") for name in names]
+    return " and ".join(dict.fromkeys(told))
 
 
 def on_ratio(checks: Mapping[str, Check]) -> dict[str, Check]:

@@ -37,6 +37,7 @@ class Comparison:
     diagnostics: dict[str, Check] = field(default_factory=dict)
     call: Call | None = None
     samples: TwoSamples | None = None
+    rests_on: str = "linear (77%), boosted trees (23%)"
 
     log_ratio_p = np.linspace(-1.0, 2.0, 50)
     log_ratio_q = np.append(np.linspace(-3.0, 1.0, 50), -np.inf)
@@ -127,7 +128,8 @@ def test_the_answer_comes_first_and_the_rest_follows(capsys, stub, files):
     first = " ".join(out.split("\nhow far apart")[0].split())
     assert first == (
         "old.csv and new.csv are 0.500 nats apart (KL(p‖q), 95 % interval 0.480 to 0.520); it can "
-        "be trusted as far as checks can tell (3 of 3 passed)."
+        "be trusted as far as checks can tell (3 of 3 passed). Rests on: linear (77%), boosted "
+        "trees (23%)."
     )
     for part in ("Jensen–Shannon", "total variation", "p 1, m1 0.75", "convergence", "Nothing to"):
         assert part in out
@@ -224,6 +226,7 @@ def test_json_is_one_strict_document(capsys, stub, files):
     assert list(document["columns"]) == ["age", "town"]
     assert document["notes"] == ["few rows"]
     assert document["verdict"] == "ok"
+    assert document["rests_on"] == "linear (77%), boosted trees (23%)"
 
 
 def test_missing_values_are_reported(capsys, stub, tmp_path):

@@ -162,6 +162,7 @@ class TestContents:
         told = f"The two samples differ: KL(p‖q) is {value} nats (95 % interval {low} to {high})"
         text = Page(chasm_page).text("header")
         assert told in text
+        assert f"Rests on: {chasm.rests_on}." in text
         assert "400 rows" in text and "500 rows" in text and "1 column" in text
 
     def test_lists_the_divergences(self, chasm, chasm_page):
@@ -481,7 +482,8 @@ class TestCommandLine:
         found = Page(first.decode())
         assert "june 1.csv and may.csv differ" in found.text("header")
         assert f"a,{SCRIPT}" in found.text("table") and "kind" in found.text("table")
-        command = shlex.split(found.text("pre").split("\n")[0])
+        shown = re.search(r"<pre[^>]*><code>(isthmus .*?)</code>", first.decode(), re.DOTALL)[1]
+        command = shlex.split(html.unescape(shown))
         assert command[0] == "isthmus" and "--drop" in command
         assert [after for word, after in itertools.pairwise(command) if word == "--divergence"] == [
             "chi2",

@@ -62,6 +62,9 @@ def compare(
 ) -> None:
     """Compare two tables, their columns matched by name; without files, show an example.
 
+    Fitted densities, regressions, trees and neighbours are weighed by held-out rows, and the answer
+    says what it rests on. Where a check objects, only "at least" is said, with the reason.
+
     Text and categories become one 0/1 column per level. Dates are refused.
     """
     if (a is None) != (b is None):

@@ -66,6 +66,7 @@ class Result:
         return {
             "answer": self.answer,
             "verdict": words.worst_verdict(checks),
+            "rests_on": self.comparison.rests_on,
             "level": self.comparison.kl.level,
             "divergences": {name: as_json(e.to_dict()) for name, e in self.divergences.items()},
             "diagnostics": {
@@ -111,6 +112,7 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
     """Print answer, divergences, checks, and what was done to rows and columns."""
     comparison, checks = result.comparison, result.comparison.diagnostics
     out.print(Text(result.answer, style=_STYLES[words.worst_verdict(checks)]))
+    out.print(Text(words.rests_on(comparison.rests_on), style="dim"))
     heads = [
         Column("divergence", style="bold"),
         Column("value", justify="right"),

@@ -113,7 +113,7 @@ def page(
     answer = words.page_answer(found["kl"], checks, labels)
     sizes = len(comparison.samples.p), len(comparison.samples.q), len(pictures.blocks)
     body = [
-        sections.opening(heading, answer, labels, sizes, checks),
+        sections.opening(heading, answer, comparison.rests_on, labels, sizes, checks),
         tag(
             "main",
             sections.divergences(found),

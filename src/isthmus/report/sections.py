@@ -24,6 +24,7 @@ _SHOWN = 6
 def opening(
     title: str,
     answer: str,
+    rests_on: str,
     labels: tuple[str, str],
     sizes: tuple[int, int, int],
     checks: Mapping[str, Check],
@@ -48,6 +49,7 @@ def opening(
         tag("p", "isthmus", class_="mark"),
         tag("h1", title),
         tag("p", tag("strong", said, colon[:1]), colon[1:], rest, class_="answer"),
+        tag("p", words.rests_on(rests_on), class_="soft"),
         tag("ul", [tag("li", fact) for fact in facts], class_="facts"),
     )
 
@@ -193,8 +195,9 @@ def repeat(
             for name, value in chosen.items()
         ]
         parts.append(tag("dl", terms, class_="chosen"))
-    if selection is not None and selection.trials:
-        told = f"{count(len(selection.trials), 'trial')} by held-out likelihood"
+    if selection is not None and (selection.trials or selection.members):
+        tried = len(selection.trials) + len(selection.members)
+        told = f"{count(tried, 'trial')} by held-out likelihood"
         parts.append(tag("details", tag("summary", told), _code(selection.summary())))
     return section("How to repeat it", parts, _compared(comparison, notes))
 

@@ -78,8 +78,15 @@ class Candidate(Protocol):
         Whether it looks at the log-ratio before.
     """
 
-    name: str
-    takes_before: bool
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def takes_before(self) -> bool:
+        """Whether it looks at the log-ratio before."""
+        ...
 
     def suits(self, samples: TwoSamples) -> bool:
         """Whether there are rows and columns for it."""

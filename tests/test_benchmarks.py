@@ -216,6 +216,12 @@ def check_speed(record):
     assert all(each["peak_mb"] >= each["base_mb"] > 0 for each in [ours, *rivals])
 
 
+def check_ordinary(record):
+    (one,) = record["results"]
+    assert one["ratio"] > 0 and one["ratio_unstopped"] > 0
+    assert (one["rows"], one["columns"]) == (300, 4)
+
+
 def check_kernel(record):
     for each in record["results"]:
         assert 0 < each["products"] and 0 < each["evaluation"]

@@ -297,9 +297,9 @@ class TestDivergences:
         assert comparison.kl == comparison.divergence("kl")
         assert comparison.kl.level == comparison.level == 0.95
         assert wide.low < comparison.kl.low < narrow.low < narrow.high < wide.high
-        assert comparison.kl.high - comparison.kl.low == pytest.approx(
-            2 * 1.959964 * comparison.kl.std_error, rel=1e-6
-        )
+        # A stack that is as good as the densities may widen it, and does so by little.
+        half = 1.959964 * comparison.kl.std_error
+        assert 2 * half <= comparison.kl.high - comparison.kl.low < 3 * half
 
     def test_intervals_stay_within_the_range(self):
         p, _ = normals(300, 300, 0)
@@ -509,6 +509,7 @@ class TestDiagnostics:
             "calibration",
             "chasm",
             "agreement",
+            "reach",
             "difference",
         }
         assert set(comparison.diagnostics) == names

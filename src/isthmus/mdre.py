@@ -260,6 +260,7 @@ class MDRE(ClassEstimator):
         network, critic = critic_parts(settings.critic)
         if is_classifier(critic):
             self.model_, self.auxiliaries_ = fit_classifier(critic, samples, settings, seeds)
+            self.n_iter_ = 1
             return
 
         # 2. Coordinates, anchors, auxiliaries: rows of every class with all that is known of them.

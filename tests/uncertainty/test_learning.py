@@ -55,7 +55,9 @@ class TestLearnedEstimate:
     def test_a_falling_curve_is_not_followed(self):
         plain = learned_estimate(KL, ratios(0.8), None, 0.95)
         found = learned_estimate(KL, ratios(0.8), smaller(0.95), 0.95)
-        assert found.value == plain.value and found.high == plain.high
+        assert found.value == plain.value and found.low == plain.low
+        # Its noise may have hidden a gain: the upper end is a little further out.
+        assert plain.high < found.high < plain.high + 0.02
 
     def test_a_rising_curve_is_followed(self):
         before, fewer = ratios(0.8), smaller(0.5)

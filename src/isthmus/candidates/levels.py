@@ -42,14 +42,15 @@ class LevelDensities:
 
     def settled(self, rows: Rows, seeds: Seeds) -> LevelDensities:
         """Look which columns have levels, and choose the maps of the others."""
-        return replace(self, footing=Footing.of(rows.samples))
+        return replace(self, footing=Footing.of(rows.samples.relative()))
 
     def fit(self, rows: Rows, seeds: Seeds) -> LevelDensitiesFit:
         """Fit both densities."""
-        p, q = rows.samples
-        footing = self.footing or Footing.of(rows.samples)
+        samples = rows.samples.relative()
+        footing = self.footing or Footing.of(samples)
+        other = TwoSamples(samples.q, samples.p)
         return LevelDensitiesFit(
-            MixedDensity.fit(rows.samples, footing), MixedDensity.fit(TwoSamples(q, p), footing)
+            MixedDensity.fit(samples, footing), MixedDensity.fit(other, footing)
         )
 
 

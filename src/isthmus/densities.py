@@ -18,6 +18,7 @@ SEPARATE = 0.02
 says little about their ratio."""
 
 _REFUSED = 10.0
+_SOME_ROWS = 1500
 
 
 def fit_densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
@@ -29,13 +30,22 @@ def fit_densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
     normal = MDRE(anchor="gaussian", critic="quadratic", l2=np.inf, random_state=seed_of(seeds))
     if has_atoms(*(sample.rows for sample in samples)):
         normal.set_params(auxiliaries=None)
-        levels = clone(normal).set_params(anchor=MixedAnchor(), maps=None)
-        for one in (levels, normal):
-            p, q = (one.fit_samples(samples).log_ratio_at(sample.rows) for sample in samples)
-            if (error_of((p, q), samples) < SEPARATE) == (one is levels):
-                return one
+        levels: MDRE = clone(normal).set_params(anchor=MixedAnchor(), maps=None)
+        # Some rows tell whether levels keep the samples apart.
+        if _separate(levels, samples.bounded(_SOME_ROWS)):
+            levels.fit_samples(samples)
+            return levels
+        if not _separate(normal, samples):
+            return normal
     normal.set_params(anchor="auto", auxiliaries="auto").fit_samples(samples)
     return normal
+
+
+def _separate(model: MDRE, samples: TwoSamples) -> bool:
+    """Fit, and tell whether hardly a row lies on the wrong side."""
+    model.fit_samples(samples)
+    p, q = (model.log_ratio_at(sample.rows) for sample in samples)
+    return error_of((p, q), samples) < SEPARATE
 
 
 def other_tails(densities: MDRE, samples: TwoSamples) -> tuple[Pair, ...]:

@@ -136,7 +136,7 @@ class StackedMDRE(RatioEstimator):
         say("candidates")
         work = _Work.of(samples, densities, crossed, folds, seeds, self.n_jobs)
         library = LIBRARY if self.candidates is None else self.candidates
-        tried = [one.settled(work.by_fold[0], seeds) for one in library if one.suits(samples)]
+        tried = work.settled([one for one in library if one.suits(samples)])
         tried, found = work.crossed(tried)
 
         # 4. The regression on what they say, in every fold and on all rows.
@@ -156,7 +156,8 @@ class StackedMDRE(RatioEstimator):
         self.densities_ = densities if first > 0 or self.before_ else None
         self.first_ = float(first)
         rows = work.all_rows()
-        self.members_ = tuple((a, one.fit(rows, seeds)) for a, one in kept)
+        fits = each(lambda k: kept[k][1].fit(rows, seeds), len(kept), self.n_jobs)
+        self.members_ = tuple((a, fit) for (a, _), fit in zip(kept, fits, strict=True))
         smaller = None
         if first > 0 or kept:
             smaller = work.smaller([one for _, one in kept], first > 0)
@@ -262,6 +263,13 @@ class _Work:
             for p, q in first.without
         ]
         return cls(samples, densities, first, folds, seeds, n_jobs, by_fold, trusts)
+
+    def settled(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Candidates with what they choose for themselves chosen."""
+        rows = self.by_fold[0]
+        return list(
+            each(lambda k: candidates[k].settled(rows, self.seeds), len(candidates), self.n_jobs)
+        )
 
     def crossed(self, candidates: list[Candidate]) -> tuple[list[Candidate], list[Pair]]:
         """Candidates, and their log-ratios at every row by fits without the row's fold."""

@@ -67,12 +67,13 @@ class Weighed:
 def weigh(found: list[Pair], samples: TwoSamples, fold_p: IntArray, fold_q: IntArray) -> Weighed:
     """Weigh candidates by their log-ratios at rows that they have not seen.
 
-    The ridge pulls the coefficients to the best candidate alone, or to none where no candidate
-    beats no difference at all by more than its standard error.
+    The ridge pulls the coefficients to the best candidate alone, which is the first one where no
+    other beats it by more than a standard error; or to none, where no candidate beats no difference
+    at all by more than that.
     """
     every = _Critics.of(found, samples)
     start = np.zeros(len(found))
-    best = int(np.argmax([one.mean for one in every.gains]))
+    best = every.best
     if every.gains[best].mean > every.gains[best].std_error:
         start[best] = 1.0
     stack = every.fitted(start, np.ones(len(found), dtype=bool))
@@ -96,7 +97,7 @@ def in_race(found: list[Pair], samples: TwoSamples) -> list[int]:
     Out is who has no coefficient in a stack of all and is beaten by the best by more than chance.
     """
     every = _Critics.of(found, samples)
-    best = int(np.argmax([one.mean for one in every.gains]))
+    best = every.best
     start = np.eye(len(found))[best]
     stack = every.fitted(start, np.ones(len(found), dtype=bool))
     return [
@@ -128,6 +129,13 @@ class _Critics:
         """Of every candidate over no difference at all."""
         nothing = np.zeros(len(self.both[0])), np.zeros(len(self.both[1]))
         return [self.gain(self.one(k), nothing) for k in range(self.both[0].shape[1])]
+
+    @property
+    def best(self) -> int:
+        """The likeliest candidate; the first, unless it is beaten by more than a standard error."""
+        likeliest = int(np.argmax([one.mean for one in self.gains]))
+        first = self.gain(self.one(likeliest), self.one(0)).above(1.0)
+        return likeliest if first else 0
 
     def one(self, k: int) -> Pair:
         """Log-ratios of one candidate."""

@@ -67,9 +67,8 @@ class Weighed:
 def weigh(found: list[Pair], samples: TwoSamples, fold_p: IntArray, fold_q: IntArray) -> Weighed:
     """Weigh candidates by their log-ratios at rows that they have not seen.
 
-    The ridge pulls the coefficients to the best candidate alone, which is the first one where no
-    other beats it by more than a standard error; or to none, where no candidate beats no difference
-    at all by more than that.
+    The ridge pulls the coefficients to the best candidate alone, or to none where no candidate
+    beats no difference at all by more than its standard error.
     """
     every = _Critics.of(found, samples)
     start = np.zeros(len(found))
@@ -132,10 +131,8 @@ class _Critics:
 
     @property
     def best(self) -> int:
-        """The likeliest candidate; the first, unless it is beaten by more than a standard error."""
-        likeliest = int(np.argmax([one.mean for one in self.gains]))
-        first = self.gain(self.one(likeliest), self.one(0)).above(1.0)
-        return likeliest if first else 0
+        """The candidate that makes the labels likeliest."""
+        return int(np.argmax([one.mean for one in self.gains]))
 
     def one(self, k: int) -> Pair:
         """Log-ratios of one candidate."""

@@ -31,9 +31,9 @@ TOO_FAR = 3
 class Missing(enum.StrEnum):
     """What to do with missing values; see `isthmus.tables.frames.TableEncoder`."""
 
-    error = "error"
-    drop = "drop"
     indicator = "indicator"
+    drop = "drop"
+    error = "error"
 
 
 def names_in(options: Sequence[str] | None) -> list[str] | None:

@@ -32,11 +32,12 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is not compared, and why."""
+    """A column, or part of a date, that is not compared, and why; ``source`` is the column."""
 
     name: str
     because: Because
     reason: str
+    source: str = ""
 
     def in_words(self) -> str:
         """Say why."""

@@ -13,8 +13,10 @@ import numpy as np
 from ..data.validation import as_weight
 from ..typing import Array, BoolArray
 from ..words import count, listed
+from . import faults
+from .choosing import Asked, choose, common_columns
 from .columns import Column, TableError, as_columns, column_names, is_table
-from .deciding import LeftOut, Rules, decide, level_rows
+from .deciding import LeftOut, level_rows
 from .door import Door
 from .encoding import Plan, distinct
 from .margins import Margin, margin
@@ -26,12 +28,6 @@ __all__ = ["LeftOut", "Margin", "OneSided", "Plan", "TableEncoder", "TableError"
            "read_table"]  # fmt: skip
 
 Columns: TypeAlias = dict[str, Column]
-
-MOST_FEATURES = 120
-"""0/1 features that categories may have together, which bounds the cost."""
-
-_MOST_LEVELS, _LEAST_LEVELS = 40, 8
-_ROWS_PER_LEVEL = 20
 
 
 class TableEncoder:
@@ -132,10 +128,10 @@ class TableEncoder:
         Weights of rows count in the shares of levels and in the margins.
         """
         first, second = self.labels
-        names, left = self._choose(column_names(p, first), column_names(q, second))
+        names, left = common_columns(column_names(p, first), column_names(q, second), self._asked)
         ps = as_columns(p, first, names, tolerant=True)
         qs = as_columns(q, second, names, tolerant=True)
-        _check_rows(ps, qs, self.labels)
+        faults.refuse([*faults.without_rows(ps, first), *faults.without_rows(qs, second)])
         weights = [
             as_weight(weight, len(next(iter(columns.values()))), argument)
             for weight, columns, argument in (
@@ -148,10 +144,9 @@ class TableEncoder:
             for name in names
             if _comparable(ps[name], qs[name])
         )
-        left.update(self._unusable(ps, qs))
-        plans, further = self._decided(ps, qs, [name for name in names if name not in left])
-        left.update(further)
-        self.left_out_ = tuple(left[name] for name in sorted(left))
+        choice = choose(ps, qs, names, self._asked)
+        plans = choice.plans
+        left.update(choice.left)
         self._refuse(ps, qs, plans)
         self.kept_p_, self.kept_q_ = (
             self._kept(columns, plans, label) for columns, label in ((ps, first), (qs, second))
@@ -160,8 +155,10 @@ class TableEncoder:
             ps = {name: column.take(self.kept_p_) for name, column in ps.items()}
             qs = {name: column.take(self.kept_q_) for name, column in qs.items()}
             sources = list(dict.fromkeys(plan.source for plan in plans))
-            plans, further = self._decided(ps, qs, sources)
-            self.left_out_ = tuple(sorted((*self.left_out_, *further.values()), key=_name))
+            choice = choose(ps, qs, sources, self._asked)
+            plans = choice.plans
+            left.update(choice.left)
+        self.left_out_ = tuple(left[name] for name in sorted(left))
         weights = [weights[0][self.kept_p_], weights[1][self.kept_q_]]
         self.plans = _without_repeats(plans, ps, qs)
         self.feature_names_ = distinct(name for plan in self.plans for name in plan.features)
@@ -195,24 +192,24 @@ class TableEncoder:
                 f"{absent!r}."
             )
         columns = as_columns(table, labels[1], names)
-        faults = _infinite(columns, labels[1], Door())
+        found = faults.infinite(columns.values(), labels[1], Door())
         read: Columns = {}
         for plan in self.plans:
             column = coerced(columns[plan.source], plan.source_kind)
             if column is None:
-                faults.append(
+                found.append(
                     f"Column {plan.source!r} must hold the same kind of values as in {labels[0]}; "
                     f"received {_KINDS[columns[plan.source].kind]} in {labels[1]}."
                 )
                 continue
             read[plan.source] = column
             if self.missing != "indicator" and column.missing.any():
-                faults.append(
+                found.append(
                     f"Column {plan.source!r} of {labels[1]} must have a value in every row; "
                     f"received {count(int(column.missing.sum()), 'missing value')}. Leave those "
                     "rows out, or fit with missing='indicator'."
                 )
-        _raise(faults)
+        faults.refuse(list(dict.fromkeys(found)))
         self._warn(read, labels[0])
         return self._encode(read)
 
@@ -253,134 +250,28 @@ class TableEncoder:
             )
         return out
 
-    def _choose(self, p: list[str], q: list[str]) -> tuple[list[str], dict[str, LeftOut]]:
-        """Columns that both tables have, in alphabetical order, and those that are left out."""
-        door, (first, second) = self.door, self.labels
-        faults, left = [], {}
-        dropped = {*self.drop}
-        for argument, names in (("drop", self.drop), ("keep", self.keep)):
-            absent = sorted({*names} - {*p, *q})
-            if absent:
-                faults.append(
-                    f"{door.argument(argument)} must name columns of a table; received {absent!r}."
-                )
-        if self.columns is not None:
-            wanted = {*self.columns} - dropped
-            for present, label in ((p, first), (q, second)):
-                absent = sorted(wanted - {*present})
-                if absent:
-                    faults.append(
-                        f"{door.argument('columns')} must name columns of both tables; received "
-                        f"{absent!r}, which {label} does not have. It has "
-                        f"{listed([repr(name) for name in present])}."
-                    )
-        else:
-            wanted = {*p, *q} - dropped
-            for name in sorted(wanted):
-                if name not in p or name not in q:
-                    label = first if name in p else second
-                    left[name] = LeftOut(name, "one table", f"only {label} has it")
-                elif name == "" and name not in self.keep:
-                    reason = "it has no name, and is perhaps a saved row index"
-                    left[name] = LeftOut(name, "no name", reason)
-            for name in dropped:
-                left[name] = LeftOut(name, "asked", f"{door.argument('drop')} names it")
-        _raise(faults)
-        names = sorted(wanted - {*left})
-        if not names:
-            told = "; ".join(f"{one.name!r}: {one.reason}" for one in left.values())
-            raise TableError(
-                f"{first} and {second} must have a column in common that is not left out; received "
-                f"{told or 'no column'}."
-            )
-        return names, left
-
-    def _unusable(self, p: Columns, q: Columns) -> dict[str, LeftOut]:
-        """Columns that hold neither numbers nor levels, refused if they were asked for."""
-        left, faults = {}, []
-        for name in p:
-            whys = [column.why for column in (p[name], q[name]) if column.kind == "other"]
-            if whys and self._wanted(name):
-                faults.append(f"{whys[0]} Or leave it out: {self.door.names('drop', [name])}.")
-            elif whys:
-                left[name] = LeftOut(name, "unusable", whys[0].rstrip("."))
-        _raise(faults)
-        return left
-
-    def _wanted(self, name: str) -> bool:
-        return name in self.keep or self.columns is not None
-
-    def _decided(
-        self, p: Columns, q: Columns, names: list[str]
-    ) -> tuple[list[Plan], dict[str, LeftOut]]:
-        """Plans for the columns, and what is left out; all are back if nothing else remains."""
-        plans, left = self._plans(p, q, names, all_kept=False)
-        if not plans:
-            back = [one.name for one in left.values() if one.because == "separates"]
-            back = back or [one.name for one in left.values() if one.because == "constant"]
-            names = [name for name in names if name in back]
-            plans = self._plans(p, q, names, all_kept=True)[0]
-            left = {name: one for name, one in left.items() if name not in names}
-        if not plans:
-            told = "; ".join(f"{one.name!r}: {one.reason}" for one in left.values())
-            raise TableError(
-                "There must be a column to compare; received none that can be used. "
-                f"{told}. {self.door.names('keep', list(left)[:1])} brings a column back."
-            )
-        return plans, left
-
-    def _plans(
-        self, p: Columns, q: Columns, names: list[str], *, all_kept: bool
-    ) -> tuple[list[Plan], dict[str, LeftOut]]:
-        plans: list[Plan] = []
-        left: dict[str, LeftOut] = {}
-        most = self._most_levels(p, q, names)
-        for name in names:
-            rules = Rules(self.labels, most, all_kept or self._wanted(name))
-            parts = self.dates if "date" in (p[name].kind, q[name].kind) else ("days",)
-            for part in parts:
-                made = decide(part_of(p[name], part), part_of(q[name], part), rules, part)
-                if isinstance(made, LeftOut):
-                    left[made.name] = made
-                else:
-                    kind = p[name].kind if part != "days" else made.source_kind
-                    plans.append(replace(made, source=name, source_kind=kind))
-        return plans, left
-
-    def _most_levels(self, p: Columns, q: Columns, names: list[str]) -> int:
-        """Levels of a column that may have a feature, by the rows and by what all would cost."""
-        if self.max_levels is not None:
-            return self.max_levels
-        least = min(len(p[names[0]]), len(q[names[0]])) if names else 0
-        most = int(np.clip(least // _ROWS_PER_LEVEL, _LEAST_LEVELS, _MOST_LEVELS))
-        sizes = [
-            len(p[name].present | q[name].present)
-            for name in names
-            if p[name].kind == "category" or q[name].kind == "category"
-        ]
-        while most > _LEAST_LEVELS // 2 and sum(min(k, most) for k in sizes) > MOST_FEATURES:
-            most -= 1
-        return most
+    @property
+    def _asked(self) -> Asked:
+        return Asked(
+            self.columns,
+            self.drop,
+            self.keep,
+            self.dates,
+            self.max_levels,
+            self.labels,
+            self.door,
+        )
 
     def _refuse(self, p: Columns, q: Columns, plans: list[Plan]) -> None:
         """All faults of the values at once, each with its remedy."""
-        sources = {plan.source for plan in plans}
-        faults = []
+        sources = sorted({plan.source for plan in plans})
+        found = []
         for columns, label in ((p, self.labels[0]), (q, self.labels[1])):
-            used = {name: column for name, column in columns.items() if name in sources}
-            faults += _infinite(used, label, self.door)
+            found += faults.infinite([columns[name] for name in sources], label, self.door)
         if self.missing == "error":
-            for name in sorted(sources):
-                numbers = [int(columns[name].missing.sum()) for columns in (p, q)]
-                if any(numbers):
-                    faults.append(
-                        f"Values of column {name!r} must not be missing; received {numbers[0]} in "
-                        f"{self.labels[0]}, {numbers[1]} in {self.labels[1]}. Leave those rows out "
-                        f"({self.door.word('missing', 'drop')}), mark them "
-                        f"({self.door.word('missing', 'indicator')}), or leave the column out "
-                        f"({self.door.names('drop', [name])})."
-                    )
-        _raise(faults)
+            for name in sources:
+                found += faults.missing(p[name], q[name], self.labels, self.door)
+        faults.refuse(found)
 
     def _kept(self, columns: Columns, plans: list[Plan], label: str) -> BoolArray:
         rows = len(next(iter(columns.values())))
@@ -433,10 +324,6 @@ _KINDS = {
 }
 
 
-def _name(left: LeftOut) -> str:
-    return left.name
-
-
 def _made(plan: Plan, columns: Columns) -> Column:
     """The column, or part of a date, of which a plan makes features."""
     column = part_of(columns[plan.source], plan.part)
@@ -479,34 +366,3 @@ def _one_sided(plan: Plan, p: Column, q: Column, weights: list[Array]) -> list[O
 def _where_missing(column: Column) -> Column:
     codes = np.where(column.missing, -1, 0)
     return Column(column.name, "category", codes=codes, levels=("a value",))
-
-
-def _check_rows(p: Columns, q: Columns, labels: tuple[str, str]) -> None:
-    faults = [
-        f"{label} must have at least one row; received none."
-        for columns, label in zip((p, q), labels, strict=True)
-        if not len(next(iter(columns.values())))
-    ]
-    _raise(faults)
-
-
-def _infinite(columns: Columns, label: str, door: Door) -> list[str]:
-    found = []
-    for column in columns.values():
-        number = int(np.isinf(column.numbers).sum())
-        if number:
-            found.append(
-                f"Column {column.name!r} of {label} must hold finite numbers; received "
-                f"{count(number, 'infinite value')}. Make them missing values, or leave the "
-                f"column out ({door.names('drop', [column.name])})."
-            )
-    return found
-
-
-def _raise(faults: list[str]) -> None:
-    """Refuse a table for all that is wrong with it."""
-    if len(faults) == 1:
-        raise TableError(faults[0])
-    if faults:
-        told = " ".join(f"({k}) {fault}" for k, fault in enumerate(faults, 1))
-        raise TableError(f"{len(faults)} faults. {told}")

@@ -178,17 +178,18 @@ def test_a_duplicate_name_is_refused():
 def test_levels_of_one_table_are_reported_where_chance_does_not_explain_them():
     p, q = {"x": ["a"] * 40 + ["b"] * 60}, {"x": ["b"] * 98 + ["c"] * 2}
     encoder = TableEncoder().fit(p, q)
-    (one,) = encoder.one_sided_
+    (one,) = encoder.one_sided_.levels
     # Two rows of "c" among 200 are in q by chance every fourth time.
     assert (one.column, one.levels, one.side) == ("x", ("a",), "p")
+    assert encoder.one_sided_.p.sum() == 40 and not encoder.one_sided_.q.any()
     assert one.share == 0.4 and one.rows == 40 and one.rows_without == 100
     assert "'a' of 'x' is only in p (0.4 of its rows, none of 100 rows of q)" in encoder.notes()[0]
-    assert not TableEncoder().fit({"x": ["a", "b"]}, {"x": ["b", "c"]}).one_sided_
+    assert not TableEncoder().fit({"x": ["a", "b"]}, {"x": ["b", "c"]}).one_sided_.levels
     # Weights make the share, and rows of weight zero are not there.
     encoder.fit_transform(p, q, weight_p=[3.0] * 40 + [1.0] * 60)
-    assert encoder.one_sided_[0].share == pytest.approx(120 / 180)
+    assert encoder.one_sided_.levels[0].share == pytest.approx(120 / 180)
     encoder.fit_transform(p, q, weight_p=[0.0] * 40 + [1.0] * 60)
-    assert not encoder.one_sided_
+    assert not encoder.one_sided_.levels
 
 
 def test_an_unknown_level_becomes_zeros_and_warns():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings import Call
-from ..words import USUAL_DIVERGENCES
-from .options import AsJson, Missing, Seed, check_options, names_in
+from ..words import DIVERGENCES, USUAL_DIVERGENCES
+from .options import AsJson, FailAbove, Missing, Seed, check_options, limits_in, names_in
 
 if TYPE_CHECKING:
     from .output import Output
@@ -66,6 +66,7 @@ def compare(
             f"Default: {', '.join(USUAL_DIVERGENCES[1:])}.",
         ),
     ] = None,
+    fail_above: FailAbove = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     plot: Annotated[
@@ -95,6 +96,7 @@ def compare(
             "none."
         )
     check_options(level, seed, plot, report)
+    limits = limits_in(fail_above, tuple(DIVERGENCES))
 
     from ..functionals import get_divergence
     from ..tables.parts import date_parts
@@ -107,7 +109,7 @@ def compare(
             get_divergence(name)  # before the fit, which a slip of the pen must not cost
         except ValueError as error:
             raise ValueError(f"--divergence: {error}") from None
-    output = Output(shown, tuple(divergence or ()), as_json, quiet, plot, report)
+    output = Output(shown, tuple(divergence or ()), as_json, quiet, plot, report, limits)
     if a is None or b is None:
         compare_example(seed, level, output)
         return
@@ -133,7 +135,14 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
     from ..plots.style import plain_frame
     from ..tables.door import Door
     from ..tables.frames import TableEncoder, read_table
-    from .output import Result, collected_notes, deliver, save_figure, show_comparison
+    from .output import (
+        Result,
+        collected_notes,
+        deliver,
+        one_sided,
+        save_figure,
+        show_comparison,
+    )
     from .terminal import progress_bar
 
     labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
@@ -162,6 +171,8 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
         "rows": {"p": len(samples.p), "q": len(samples.q)},
         "dropped_rows": dict(zip("pq", encoder.dropped_rows, strict=True)),
         "columns": encoder.summary(),
+        "left_out": {left.name: left.because for left in encoder.left_out_},
+        "one_sided": one_sided(encoder),
         "features": encoder.feature_names_,
     }
     result = Result(found, divergences, labels, notes)

@@ -60,6 +60,11 @@ class Plan:
     note: str = ""
 
     @property
+    def level_names(self) -> list[str]:
+        """Names of what the features of a category stand for."""
+        return [*self.levels, *[OTHER] * bool(self.pooled), *["missing"] * self.indicator]
+
+    @property
     def features(self) -> list[str]:
         """Names of the features that `encode` makes."""
         made = [self.name]

@@ -16,16 +16,16 @@ from ..words import count, listed
 from . import faults
 from .choosing import Asked, choose, common_columns
 from .columns import Column, TableError, as_columns, column_names, is_table
-from .deciding import LeftOut, level_rows
+from .deciding import LeftOut
 from .door import Door
 from .encoding import Plan, distinct
 from .margins import Margin, margin
-from .onesided import OneSided, found_one_sided
+from .onesided import OneSided, OneSidedRows
 from .parts import coerced, date_parts, part_of
 from .reading import read_table
 
-__all__ = ["LeftOut", "Margin", "OneSided", "Plan", "TableEncoder", "TableError", "is_table",
-           "read_table"]  # fmt: skip
+__all__ = ["LeftOut", "Margin", "OneSided", "OneSidedRows", "Plan", "TableEncoder", "TableError",
+           "is_table", "read_table"]  # fmt: skip
 
 Columns: TypeAlias = dict[str, Column]
 
@@ -64,8 +64,8 @@ class TableEncoder:
         What becomes of every column that is used.
     left_out_ : tuple of LeftOut
         The other columns, and why.
-    one_sided_ : tuple of OneSided
-        Levels that only one of the tables has.
+    one_sided_ : OneSidedRows
+        Levels that only one of the tables has, and the rows that have them.
     margins_ : tuple of Margin
         How much each common column differs by itself.
     feature_names_ : list of str
@@ -162,10 +162,8 @@ class TableEncoder:
         weights = [weights[0][self.kept_p_], weights[1][self.kept_q_]]
         self.plans = _without_repeats(plans, ps, qs)
         self.feature_names_ = distinct(name for plan in self.plans for name in plan.features)
-        self.one_sided_ = tuple(
-            one
-            for plan in self.plans
-            for one in _one_sided(plan, _made(plan, ps), _made(plan, qs), weights)
+        self.one_sided_ = OneSidedRows.of(
+            ((_levels(plan, ps), _levels(plan, qs)) for plan in self.plans), weights
         )
         return self._encode(ps), self._encode(qs)
 
@@ -242,8 +240,8 @@ class TableEncoder:
                 f"left out of the comparison: {told}. {self.door.names('keep', names[:1])} brings "
                 "a column back."
             )
-        if self.one_sided_:
-            told = listed([one.in_words(self.labels) for one in self.one_sided_], 3)
+        if self.one_sided_.levels:
+            told = listed([one.in_words(self.labels) for one in self.one_sided_.levels], 3)
             out.append(
                 f"non-overlapping category levels: {told}. There p/q is zero or infinite, and "
                 "so is a KL divergence."
@@ -349,20 +347,10 @@ def _without_repeats(plans: list[Plan], p: Columns, q: Columns) -> list[Plan]:
     return out
 
 
-def _one_sided(plan: Plan, p: Column, q: Column, weights: list[Array]) -> list[OneSided]:
-    """Levels, and missing values, that one of the tables lacks."""
-    p, q = (column if plan.kind == "category" else _where_missing(column) for column in (p, q))
-    names = level_rows(p, q)[0]
-    place = {name: k for k, name in enumerate([*names, "missing"])}
-    counts, shares = [], []
-    for column, weight in zip((p, q), weights, strict=True):
-        code = np.array([*(place.get(level, 0) for level in column.levels), len(names)])
-        code = code[column.codes]
-        counts.append(np.bincount(code[weight > 0], minlength=len(place)))
-        shares.append(np.bincount(code, weight, len(place)) / weight.sum())
-    return found_one_sided(plan.name, list(place), (counts[0], counts[1]), (shares[0], shares[1]))
-
-
-def _where_missing(column: Column) -> Column:
+def _levels(plan: Plan, columns: Columns) -> Column:
+    """The levels of a column; of numbers, whether there is a value."""
+    column = _made(plan, columns)
+    if plan.kind == "category":
+        return column
     codes = np.where(column.missing, -1, 0)
     return Column(column.name, "category", codes=codes, levels=("a value",))

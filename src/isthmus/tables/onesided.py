@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..typing import Array, BoolArray, IntArray
 from ..words import count, listed
+from .columns import Column
 
 RISK = 0.01
 """Chance, for all levels of a column together, that a level which both populations have equally
@@ -69,28 +70,66 @@ def surely_one_sided(counts: IntArray, n_here: int, n_there: int) -> BoolArray:
     return np.asarray(by_chance < np.log(RISK / len(counts)))
 
 
-def found_one_sided(
-    column: str,
-    names: Sequence[str],
-    rows: tuple[IntArray, IntArray],
-    shares: tuple[Array, Array],
-) -> list[OneSided]:
-    """Levels with numbers of rows and shares in p and q that only one of them has."""
-    total = [int(r.sum()) for r in rows]
-    out = []
-    for here, there, side in ((0, 1, "p"), (1, 0, "q")):
-        only = np.flatnonzero((rows[here] > 0) & (rows[there] == 0))
-        sure = only[surely_one_sided(rows[here][only], total[here], total[there])]
-        if len(sure):
-            order = sure[np.argsort(-shares[here][sure], kind="stable")]
-            out.append(
-                OneSided(
-                    column,
-                    tuple(names[k] for k in order),
-                    side,
-                    float(shares[here][order].sum()),
-                    int(rows[here][order].sum()),
-                    total[there],
+@dataclass(frozen=True)
+class OneSidedRows:
+    """Levels that only one of two tables has, and which rows have them.
+
+    Attributes
+    ----------
+    levels : tuple of OneSided
+    p, q : ndarray of bool
+        Rows of the tables that have one of the levels.
+    """
+
+    levels: tuple[OneSided, ...]
+    p: BoolArray
+    q: BoolArray
+
+    @property
+    def rows_left(self) -> int:
+        """Number of rows of the smaller table that have none of the levels."""
+        return int(min((~self.p).sum(), (~self.q).sum()))
+
+    def forgotten(self) -> OneSidedRows:
+        """The same for tables of which these rows are no part."""
+        return OneSidedRows((), np.zeros_like(self.p), np.zeros_like(self.q))
+
+    @classmethod
+    def of(cls, columns: Iterable[tuple[Column, Column]], weights: Sequence[Array]) -> OneSidedRows:
+        """Look at columns of levels, a missing value being one, with the weights of the rows."""
+        at = [np.zeros(len(weight), dtype=bool) for weight in weights]
+        levels: list[OneSided] = []
+        for both in columns:
+            place = {name: k for k, name in enumerate(dict.fromkeys(
+                level for column in both for level in column.levels
+            ))}  # fmt: skip
+            names = [*place, "missing"]
+            codes = [
+                np.array([*(place[level] for level in column.levels), len(place)])[column.codes]
+                for column in both
+            ]
+            rows = [
+                np.bincount(code[weight > 0], minlength=len(names))
+                for code, weight in zip(codes, weights, strict=True)
+            ]
+            for here, there, side in ((0, 1, "p"), (1, 0, "q")):
+                only = np.flatnonzero((rows[here] > 0) & (rows[there] == 0))
+                total = int(rows[here].sum()), int(rows[there].sum())
+                sure = only[surely_one_sided(rows[here][only], *total)]
+                if not len(sure):
+                    continue
+                sure = sure[np.argsort(-rows[here][sure], kind="stable")]
+                have = np.isin(codes[here], sure)
+                at[here] |= have
+                weight = weights[here]
+                levels.append(
+                    OneSided(
+                        both[0].name,
+                        tuple(names[k] for k in sure),
+                        side,
+                        float(weight[have].sum() / weight.sum()),
+                        int(rows[here][sure].sum()),
+                        total[1],
+                    )
                 )
-            )
-    return out
+        return cls(tuple(levels), *at)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, fields
+from copy import copy
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -16,12 +17,13 @@ from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
 from .data.validation import as_rows, check_number, check_option
-from .diagnostics import Check
+from .diagnostics import Check, ColumnDifference, column_differences
 from .diagnostics.diagnose import diagnose
 from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
 from .estimator import ClassEstimator
 from .functionals import (
+    Divergence,
     Estimate,
     donsker_varadhan,
     get_divergence,
@@ -33,11 +35,15 @@ from .mdre import MDRE
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
 from .stacked import StackedMDRE
-from .tables.frames import TableEncoder, is_table
+from .tables.columns import as_table, is_table
+from .tables.frames import TableEncoder
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, with_proven_ends
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
+from .uncertainty.one_sided import with_infinite_value, without_one_sided
+
+_LEAST_REST = 20
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -188,6 +194,8 @@ class Comparison:
         Returns
         -------
         Estimate
+            Infinite, with the reason, where a sample has levels of a column that the other lacks
+            and the divergence is infinite then; see :meth:`divergence_of_rest`.
             With "delta", where a check on the ratio failed, ``high`` is infinite or the largest
             value that there is, ``reason`` says why, and ``low`` holds for any ratio
             (:func:`isthmus.functionals.lower_end`).
@@ -209,14 +217,62 @@ class Comparison:
             )
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
-        found = self.by_fit(spec, level)
+        found = self._delta(get_divergence(spec), self.samples, self.crossfit, level)
+        if self.encoder is None:
+            return found
+        labels, rows = self.encoder.labels, self.encoder.one_sided_
+        return with_infinite_value(found, get_divergence(spec), rows, labels)
+
+    def divergence_of_rest(self, spec: Any = "kl", *, level: float | None = None) -> Estimate:
+        """A divergence of the rows whose levels both samples have.
+
+        A level that only one sample has makes KL(p‖q) or KL(q‖p) infinite. Without the rows that
+        have one, it is finite again; and the same as :meth:`divergence` where there are none.
+
+        Parameters
+        ----------
+        spec, level
+            As in :meth:`divergence`.
+
+        Returns
+        -------
+        Estimate
+        """
+        if self.rest is None:
+            raise ValueError(
+                "p and q must have rows in common levels; received samples with fewer than "
+                f"{_LEAST_REST} of them."
+            )
+        return self.rest.divergence(spec, level=level)
+
+    @cached_property
+    def rest(self) -> Comparison | None:
+        """The comparison of rows whose levels both samples have; itself where all have.
+
+        Where there are fewer than 20 such rows of a sample it is None. Its ratio differs from that
+        of all rows by a constant, and new rows are scored with that of all.
+        """
+        rows = None if self.encoder is None else self.encoder.one_sided_
+        if self.encoder is None or rows is None or not rows.levels:
+            return self
+        if rows.rows_left < _LEAST_REST:
+            return None
+        samples, crossfit = without_one_sided(self.samples, self.crossfit, rows)
+        encoder = copy(self.encoder)
+        encoder.one_sided_ = rows.forgotten()
+        return replace(self, samples=samples, crossfit=crossfit, encoder=encoder)
+
+    def _delta(
+        self, divergence: Divergence, samples: TwoSamples, crossfit: CrossFit, level: float
+    ) -> Estimate:
+        p, q = samples
+        ratios = crossfit.log_ratio_p, crossfit.log_ratio_q, p.weight, q.weight
+        facts = own(self.estimator).facts
+        found = by_fit(divergence, ratios, crossfit, facts, self._influence, level)
         against = self.objections
         if not against and found.low > 0.0:
             return found
-        p, q = self.samples
-        return with_proven_ends(
-            found, get_divergence(spec), self.ratios, (p.rows, q.rows), list(against)
-        )
+        return with_proven_ends(found, divergence, ratios, (p.rows, q.rows), list(against))
 
     def by_fit(self, spec: Any, level: float | None = None) -> Estimate:
         """A divergence with its interval as the fit has it, whatever the checks say.
@@ -289,8 +345,20 @@ class Comparison:
 
     @cached_property
     def diagnostics(self) -> MappingProxyType[str, Check]:
-        """Checks by name: "convergence", "accuracy", "normalisation_q" and so on."""
-        return MappingProxyType(diagnose(self))
+        """Checks by name: "convergence", "accuracy", "normalisation_q" and so on.
+
+        Levels that only one sample has are no matter of checks: a divergence says by itself where
+        they make it infinite. The checks are then those of the other rows.
+        """
+        return MappingProxyType(diagnose(self.rest or self))
+
+    @cached_property
+    def columns(self) -> tuple[ColumnDifference, ...]:
+        """How much each column differs by itself, the most first, and what it does in the ratio.
+
+        Columns that were left out of the joint comparison are among them.
+        """
+        return column_differences(self)
 
     def extrapolation(self, x: Any) -> Check:
         """Check whether rows lie outside both samples, where the log-ratio is a guess.
@@ -362,6 +430,7 @@ class Comparison:
 
     def encode(self, x: Any) -> Any:
         """A frame as the rows that the estimator sees; anything else as it is."""
+        x = as_table(x)
         if self.encoder is not None and is_table(x):
             return self.encoder.transform(x)
         return x

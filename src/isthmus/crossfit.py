@@ -126,6 +126,21 @@ class CrossFit:
     smaller: Smaller | None = None
     rivals: tuple[tuple[Array, Array], ...] = ()
 
+    def shifted(self, by: float) -> CrossFit:
+        """The same with a constant added to every log-ratio."""
+        smaller = self.smaller
+        if smaller is not None:
+            p, q = smaller.log_ratio_p + by, smaller.log_ratio_q + by
+            smaller = replace(smaller, log_ratio_p=p, log_ratio_q=q)
+        return replace(
+            self,
+            log_ratio_p=self.log_ratio_p + by,
+            log_ratio_q=self.log_ratio_q + by,
+            without=tuple((p + by, q + by) for p, q in self.without),
+            smaller=smaller,
+            rivals=tuple((p + by, q + by) for p, q in self.rivals),
+        )
+
     def spread(self, samples: TwoSamples, estimator: Any) -> CrossFit:
         """The same for all rows, where those of weight zero took no part.
 

@@ -154,6 +154,9 @@ def interval(e: Estimate) -> str:
 def ends(e: Estimate) -> str:
     """The interval itself: "0.21 to 0.35", or "at least 0.21" where the upper end is unknown."""
     _, _, low, high = rounded(e)
+    if math.isinf(e.value):
+        # Two digits: no error says how many there should be.
+        low = signed(f"{e.low:.2g}")
     return f"at least {low}" if e.one_sided else f"{low} to {high}"
 
 
@@ -170,7 +173,15 @@ def unknown_ends(found: Mapping[str, Estimate]) -> list[str]:
     for name, e in found.items():
         if e.one_sided:
             names.setdefault(e.unknown, []).append(divergence(name)[1])
-    return [f"{', '.join(several)}: {told}." for told, several in names.items()]
+    return [f"{', '.join(several)}: {printable(told)}." for told, several in names.items()]
+
+
+def rest(kl: Estimate, labels: tuple[str, str]) -> str:
+    """Say how far apart the rows are whose levels both samples have."""
+    p, q = map(printable, labels)
+    value = rounded(kl)[0]
+    within = f"KL(p‖q) {value} nats, {ends(kl)}"
+    return f"Without the rows of levels that only one has, {p} and {q} are apart by {within}"
 
 
 def rests_on(told: str) -> str:
@@ -240,7 +251,9 @@ def terminal_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str
     value, _, low, high = kl.rounded()
     p, q = map(printable, labels)
     within = f"{interval(kl)} {low} to {high}"
-    if kl.one_sided and kl.low > 0:
+    if math.isinf(kl.value):
+        told = f"KL(p‖q) of {p} and {q} is {printable(kl.unknown)}"
+    elif kl.one_sided and kl.low > 0:
         told = f"{p} and {q} are at least {low} nats apart (KL(p‖q), {100 * kl.level:g} %; "
         told += f"estimate {value}); {printable(kl.unknown)}"
     elif kl.one_sided:
@@ -278,7 +291,7 @@ def page_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str, st
     value, _, low, high = rounded(kl)
     told = f"KL(p‖q) is {value} nats ({interval(kl)} {low} to {high})"
     if not math.isfinite(kl.value):
-        told = "KL(p‖q) is not finite"
+        told = f"KL(p‖q) is {kl.unknown or 'not finite'}"
     elif not math.isfinite(kl.std_error):
         told = f"KL(p‖q) is {value} nats, with an error that is not known"
     elif kl.one_sided and kl.low > 0:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Column
 from rich.text import Text
@@ -22,12 +24,14 @@ from ..comparison import Comparison
 from ..files import written_whole
 from ..functionals import Estimate
 from ..tables.frames import TableEncoder
+from .options import TOO_FAR
 from .terminal import console, show_notes, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_MOST_COLUMNS = 15
 _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
@@ -44,6 +48,16 @@ class Output:
     quiet: bool
     plot: Path | None
     report: Path | None
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def beyond(self, found: Comparison) -> list[str]:
+        """Say which divergences are larger than their limits allow."""
+        told = []
+        for name, limit in self.limits.items():
+            value = found.divergence(name).value
+            if value > limit:
+                told.append(f"{words.divergence(name)[1]} is {value:.4g}, above {limit:g}")
+        return told
 
 
 @dataclass(frozen=True)
@@ -57,8 +71,18 @@ class Result:
 
     @property
     def answer(self) -> str:
-        """The answer in one sentence."""
-        return words.terminal_answer(self.comparison.kl, self.comparison.diagnostics, self.labels)
+        """The answer in one sentence, or two where the KL divergence is infinite."""
+        found = self.comparison
+        told = words.terminal_answer(found.kl, found.diagnostics, self.labels)
+        return told if self.rest is None else f"{told} {words.rest(self.rest, self.labels)}."
+
+    @property
+    def rest(self) -> Estimate | None:
+        """KL(p‖q) of rows whose levels both samples have, where that of all is infinite."""
+        found = self.comparison
+        if math.isfinite(found.kl.value) or found.rest is None:
+            return None
+        return found.divergence_of_rest("kl")
 
     def to_dict(self) -> dict[str, Any]:
         """Answer, divergences and checks as strict JSON can hold them."""
@@ -66,9 +90,19 @@ class Result:
         return {
             "answer": self.answer,
             "verdict": words.worst_verdict(checks),
+            "differences": [
+                {
+                    "column": one.name,
+                    "js": as_json(one.js.to_dict()),
+                    "moves": as_json(one.moves),
+                    "used": one.used,
+                }
+                for one in self.comparison.columns
+            ],
             "rests_on": self.comparison.rests_on,
             "level": self.comparison.kl.level,
             "divergences": {name: as_json(e.to_dict()) for name, e in self.divergences.items()},
+            "kl_of_rest": None if self.rest is None else as_json(self.rest.to_dict()),
             "diagnostics": {
                 name: {
                     "value": as_json(check.value),
@@ -78,6 +112,11 @@ class Result:
                 for name, check in checks.items()
             },
         }
+
+
+def one_sided(encoder: TableEncoder) -> list[dict[str, Any]]:
+    """Levels that only one sample has, as JSON holds them."""
+    return [asdict(one) for one in encoder.one_sided_.levels]
 
 
 def deliver(
@@ -97,7 +136,9 @@ def deliver(
             )
     if output.as_json:
         further = {"notes": result.notes, "seed": comparison.call.random_state}
-        where = {} if report is None else {"report": str(report)}
+        where: dict[str, Any] = {} if report is None else {"report": str(report)}
+        if output.limits:
+            where["beyond"] = output.beyond(comparison)
         print_json({**result.to_dict(), **facts, **further, **where})
     elif output.quiet:
         print(result.answer)
@@ -106,6 +147,10 @@ def deliver(
         show(out)
         if report is not None:
             out.print(Text(f"report: {words.printable(report)}", style="dim"))
+    beyond = output.beyond(comparison)
+    if beyond:
+        print(f"isthmus: too far apart: {'; '.join(beyond)}", file=sys.stderr)
+        raise typer.Exit(TOO_FAR)
 
 
 def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None:
@@ -113,6 +158,7 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
     comparison, checks = result.comparison, result.comparison.diagnostics
     out.print(Text(result.answer, style=_STYLES[words.worst_verdict(checks)]))
     out.print(Text(words.rests_on(comparison.rests_on), style="dim"))
+    _show_columns(out, result)
     heads = [
         Column("divergence", style="bold"),
         Column("value", justify="right"),
@@ -123,6 +169,9 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
     for name, estimate in result.divergences.items():
         value, error = estimate.rounded()[:2]
         found.append((words.divergence(name)[0], value, error, words.ends(estimate)))
+        if name == "kl" and result.rest is not None:
+            value, error = result.rest.rounded()[:2]
+            found.append(("the same of the rest", value, error, words.ends(result.rest)))
     out.print(table(heads, found, "how far apart"))
     for told in words.unknown_ends(result.divergences):
         out.print(Text(words.printable(told), style="dim"))
@@ -146,6 +195,36 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
             told += f", {words.count(lost, 'row')} dropped for missing values"
         out.print(Text(told, style="dim"))
     show_notes(out, result.notes)
+
+
+def _show_columns(out: Console, result: Result) -> None:
+    """Print which columns differ, those that differ most first."""
+    differing = [one for one in result.comparison.columns if one.js.low > 0]
+    heads = [
+        Column("column", style="bold", overflow="fold"),
+        Column("alone (JS)", justify="right"),
+        Column("interval", justify="right"),
+        Column("moves log p/q by", justify="right"),
+        Column("", overflow="fold", style="dim"),
+    ]
+    rows = [
+        (
+            one.name,
+            words.rounded(one.js)[0],
+            words.ends(one.js),
+            f"{one.moves:.2g}" if one.used else "",
+            "" if one.used else one.made.partition(": ")[2],
+        )
+        for one in differing[:_MOST_COLUMNS]
+    ]
+    if rows:
+        out.print(table(heads, rows, "which columns differ, each by itself"))
+    alike = len(result.comparison.columns) - len(differing)
+    more = len(differing) - len(rows)
+    told = [f"{words.count(more, 'more column')} differ"] * (more > 0)
+    told += [f"{words.count(alike, 'column')} cannot be told apart"] * (alike > 0)
+    if told:
+        out.print(Text(f"{'; '.join(told)}.", style="dim"))
 
 
 def _value(value: Any) -> str:

@@ -5,7 +5,7 @@ from .balance import check_balance
 from .calibration import check_calibration
 from .chasm import accuracy_band, check_accuracy, check_bridge, check_chasm
 from .check import Check, Verdict, doubt
-from .columns import ColumnShift, rank_columns
+from .columns import ColumnDifference, ColumnShift, column_differences, rank_columns
 from .extrapolation import check_extrapolation
 from .fitting import check_convergence, check_flexibility, check_rising, check_support
 from .normalisation import check_normalisation
@@ -15,6 +15,7 @@ from .two_sample import TwoSampleTest, check_difference, two_sample_test
 
 __all__ = [
     "Check",
+    "ColumnDifference",
     "ColumnShift",
     "TwoSampleTest",
     "Verdict",
@@ -37,6 +38,7 @@ __all__ = [
     "check_rising",
     "check_support",
     "check_tails",
+    "column_differences",
     "doubt",
     "pareto_k",
     "rank_columns",

@@ -28,7 +28,9 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "tails": lambda e: check_tails(e.p.rows, e.p.weight),
     "precision": precision,
     "calibration": lambda e: check_calibration(e.p.rows, e.q.rows, e.p.weight, e.q.weight),
-    "support": lambda e: check_levels(*e.comparison.samples) if e.stacked else support(e),
+    "support": lambda e: (
+        check_levels(*e.comparison.samples.positive()) if e.stacked else support(e)
+    ),
     "flexibility": flexibility,
     "anchors": anchors,
     "rising": rising,

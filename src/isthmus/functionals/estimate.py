@@ -155,6 +155,8 @@ class Estimate:
         """
         if not self.one_sided:
             return ""
+        if math.isinf(self.value):
+            return f"infinite, because {self.reason}" if self.reason else "infinite"
         because = f", because {self.reason}" if self.reason else ""
         return f"how much more is not known{because}"
 
@@ -184,6 +186,8 @@ class Estimate:
     def __str__(self) -> str:
         value, error, low, high = self.rounded()
         level = f"{100 * self.level:g} %"
+        if math.isinf(self.value):
+            return f"{self.unknown}; at least {low} ({level})"
         if self.one_sided:
             return f"at least {low} ({level}); estimate {value}; {self.unknown}"
         return f"{value} ± {error} ({level} interval {low} to {high})"

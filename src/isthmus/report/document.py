@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from importlib.resources import files
@@ -116,9 +117,9 @@ def page(
         sections.opening(heading, answer, comparison.rests_on, labels, sizes, checks),
         tag(
             "main",
-            sections.divergences(found),
+            sections.columns(pictures, comparison.columns, ranked, alone) if columns else None,
+            sections.divergences(found, _rest(comparison, labels)),
             sections.checks(checks, pictures.checks()),
-            sections.columns(pictures, ranked, alone) if ranked else None,
             section("The ratio", tag("div", pictures.ratio(names), class_="figures")),
             sections.repeat(comparison, command, options, notes),
         ),
@@ -132,6 +133,13 @@ def page(
         ),
     ]
     return _document(heading, join(body))
+
+
+def _rest(comparison: Comparison, labels: tuple[str, str]) -> list[str]:
+    """What there is to say of the rows whose levels both samples have."""
+    if math.isfinite(comparison.kl.value) or comparison.rest is None:
+        return []
+    return [f"{words.rest(comparison.divergence_of_rest(), labels)}."]
 
 
 def _ranked(

@@ -239,7 +239,7 @@ class Pictures:
         p, q = self.kept.p[:, block], self.kept.q[:, block]
         plans = {} if encoder is None else {plan.name: plan for plan in encoder.plans}
         if name in plans and plans[name].kind == "category":
-            names = [*plans[name].levels, *["missing"] * plans[name].indicator]
+            names = plans[name].level_names
         else:
             found = np.unique(np.concatenate([p[:, 0], q[:, 0]]))
             if len(found) > _FEW or p.shape[1] > 1:

@@ -10,15 +10,15 @@ from typing import Any
 from .. import words
 from .._version import __version__
 from ..comparison import Comparison
-from ..diagnostics import Check, ColumnShift
+from ..diagnostics import Check, ColumnDifference, ColumnShift
 from ..functionals import Estimate, get_divergence
 from ..settings import Call
 from ..words import count
 from .markup import Markup, head, join, row_name, section, table, tag
 from .pictures import Pictures
 
-# Columns that have a picture of their own.
-_SHOWN = 6
+# Columns that have a picture of their own, and those in the table.
+_SHOWN, _LISTED = 6, 40
 
 
 def opening(
@@ -65,8 +65,8 @@ def sides(labels: tuple[str, str]) -> list[Markup]:
     ]
 
 
-def divergences(found: Mapping[str, Estimate]) -> Markup:
-    """How far apart: every divergence with its interval."""
+def divergences(found: Mapping[str, Estimate], further: Sequence[str] = ()) -> Markup:
+    """How far apart: every divergence with its interval, and further sentences."""
     rows = []
     for name, e in found.items():
         _, told, meaning = words.divergence(name)
@@ -86,7 +86,7 @@ def divergences(found: Mapping[str, Estimate]) -> Markup:
         tag("th", tag("span", "On its scale", class_="unseen"), class_="meter"),
     ]
     caption = "Divergences of p from q, with the error of the fit counted"
-    unknown = [tag("p", text, class_="soft") for text in words.unknown_ends(found)]
+    unknown = [tag("p", text, class_="soft") for text in (*words.unknown_ends(found), *further)]
     return section("How far apart", table(caption, heads, rows, class_="divergences"), *unknown)
 
 
@@ -142,22 +142,38 @@ def chip(verdict: str, text: str) -> Markup:
     return tag("span", mark, " ", text, class_=f"chip {verdict}")
 
 
-def columns(pictures: Pictures, ranked: list[ColumnShift], alone: dict[str, ColumnShift]) -> Markup:
-    """Which columns differ: all that are ranked in a table, and the first in pictures."""
+def columns(
+    pictures: Pictures,
+    found: Sequence[ColumnDifference],
+    ranked: list[ColumnShift],
+    alone: dict[str, ColumnShift],
+) -> Markup:
+    """Which columns differ: all in a table, those that are ranked, and the first in pictures."""
 
     def told(shift: ColumnShift) -> tuple[str, str]:
         return words.rounded(Estimate.from_std_error(shift.value, shift.std_error))[:2]
 
-    def cell(shift: ColumnShift) -> Markup:
-        value, error = told(shift)
-        return tag("td", value, tag("small", f" ± {error}"), class_="number")
-
-    hidden = len(pictures.blocks) - len(ranked)
-    shown = table(
-        "What each column carries, in nats with standard errors",
-        [head("Column"), head("Lost without it", "number"), head("Alone (JS)", "number")],
-        [(row_name(s.name), cell(s), cell(alone[s.name])) for s in ranked],
-    )
+    lost = {shift.name: " ± ".join(told(shift)) for shift in ranked}
+    rows = [
+        (
+            row_name(one.name),
+            tag("td", words.rounded(one.js)[0], class_="number"),
+            tag("td", words.ends(one.js), class_="number"),
+            tag("td", f"{one.moves:.2g}" if one.used else "", class_="number"),
+            tag("td", lost.get(one.name, ""), class_="number"),
+            tag("td", "" if one.used else one.made),
+        )
+        for one in found[:_LISTED]
+    ]
+    heads = [
+        head("Column"),
+        head("Alone (JS)", "number"),
+        head("Interval", "number"),
+        head("Moves log p/q by", "number"),
+        head("Lost without it", "number"),
+        head("Note"),
+    ]
+    hidden = len(found) - len(rows)
     single = [
         pictures.column(s.name, f"Alone it differs by {' ± '.join(told(alone[s.name]))} nats (JS).")
         for s in ranked[:_SHOWN]
@@ -166,15 +182,17 @@ def columns(pictures: Pictures, ranked: list[ColumnShift], alone: dict[str, Colu
         "Which columns differ",
         tag(
             "p",
-            "A column counts by what the mean of KL(p‖q) and KL(q‖p) loses when its values are "
-            "permuted over both samples, relations to other columns included; and by the "
-            "Jensen–Shannon divergence of the column alone.",
-            f" {hidden} more columns are not shown." if hidden else None,
+            "Alone: the Jensen–Shannon divergence of the column by itself, in nats, 0.69 if it "
+            "tells the samples apart. Moves: nats by which log p/q changes, on average, where a "
+            "row is given another row's value. Lost: what the mean of KL(p‖q) and KL(q‖p) loses "
+            "when the column's values are permuted over both samples, with its standard error.",
+            f" {hidden} more columns are not shown." if hidden > 0 else None,
             class_="soft",
         ),
-        tag("div", pictures.ranking(ranked), shown, class_="ranking"),
+        table("How much each column differs", heads, rows),
+        tag("div", pictures.ranking(ranked), class_="ranking") if ranked else None,
         tag("ul", [tag("li", side) for side in sides(pictures.labels)], class_="facts sides"),
-        tag("div", single, class_="figures small"),
+        tag("div", single, class_="figures small") if single else None,
     )
 
 
@@ -244,5 +262,5 @@ def _compared(comparison: Comparison, notes: Sequence[str]) -> Markup:
         [head("Column"), head("Used as")],
         [(row_name(name), tag("td", text)) for name, text in used.items()],
     )
-    folded = tag("details", tag("summary", f"{count(len(used), 'column')} used"), shown)
+    folded = tag("details", tag("summary", f"What was made of {count(len(used), 'column')}"), shown)
     return join(tag("ul", told, class_="notes") if told else None, folded if used else None)

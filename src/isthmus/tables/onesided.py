@@ -1,0 +1,135 @@
+"""Levels that only one of two tables has: where p/q is zero or infinite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..typing import Array, BoolArray, IntArray
+from ..words import count, listed
+from .columns import Column
+
+RISK = 0.01
+"""Chance, for all levels of a column together, that a level which both populations have equally
+often is taken for one that a population lacks."""
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """Levels of a column that only one sample has, more often than chance would leave to one.
+
+    Attributes
+    ----------
+    column : str
+    levels : tuple of str
+        The levels, the most frequent first; "missing" may be one.
+    side : str
+        "p" or "q".
+    share : float
+        Share of that sample's rows that have one of them.
+    rows : int
+        Number of these rows.
+    rows_without : int
+        Number of rows of the other sample, none of which has them.
+    """
+
+    column: str
+    levels: tuple[str, ...]
+    side: str
+    share: float
+    rows: int
+    rows_without: int
+
+    def in_words(self, labels: tuple[str, str] = ("p", "q")) -> str:
+        """Say which levels, of what share, and how many rows speak for it."""
+        here, there = labels if self.side == "p" else labels[::-1]
+        return (
+            f"{listed([repr(level) for level in self.levels], 3)} of {self.column!r} "
+            f"{'is' if len(self.levels) == 1 else 'are'} only in {here} ({self.share:.2g} of its "
+            f"rows, none of {count(self.rows_without, 'row')} of {there})"
+        )
+
+
+def surely_one_sided(counts: IntArray, n_here: int, n_there: int) -> BoolArray:
+    """Which levels, seen so often in one sample and never in the other, are surely lacking there.
+
+    If a level were as frequent in both populations, each of its k rows would lie here with chance
+    n_here / (n_here + n_there), and all of them with that chance to the power k. That must be
+    below 1 % divided by the number of levels.
+
+    Examples
+    --------
+    >>> surely_one_sided(np.array([2, 30]), 1000, 1000).tolist()
+    [False, True]
+    """
+    if not len(counts):
+        return np.zeros(0, dtype=bool)
+    by_chance = counts * np.log(n_here / (n_here + n_there))
+    return np.asarray(by_chance < np.log(RISK / len(counts)))
+
+
+@dataclass(frozen=True)
+class OneSidedRows:
+    """Levels that only one of two tables has, and which rows have them.
+
+    Attributes
+    ----------
+    levels : tuple of OneSided
+    p, q : ndarray of bool
+        Rows of the tables that have one of the levels.
+    """
+
+    levels: tuple[OneSided, ...]
+    p: BoolArray
+    q: BoolArray
+
+    @property
+    def rows_left(self) -> int:
+        """Number of rows of the smaller table that have none of the levels."""
+        return int(min((~self.p).sum(), (~self.q).sum()))
+
+    def forgotten(self) -> OneSidedRows:
+        """The same for tables of which these rows are no part."""
+        return OneSidedRows((), np.zeros_like(self.p), np.zeros_like(self.q))
+
+    @classmethod
+    def of(cls, columns: Iterable[tuple[Column, Column]], weights: Sequence[Array]) -> OneSidedRows:
+        """Look at columns of levels, a missing value being one, with the weights of the rows."""
+        at = [np.zeros(len(weight), dtype=bool) for weight in weights]
+        levels: list[OneSided] = []
+        for both in columns:
+            place = {name: k for k, name in enumerate(dict.fromkeys(
+                level for column in both for level in column.levels
+            ))}  # fmt: skip
+            names = [*place, "missing"]
+            codes = [
+                np.array([*(place[level] for level in column.levels), len(place)])[column.codes]
+                for column in both
+            ]
+            rows = [
+                np.bincount(code[weight > 0], minlength=len(names))
+                for code, weight in zip(codes, weights, strict=True)
+            ]
+            for here, there, side in ((0, 1, "p"), (1, 0, "q")):
+                only = np.flatnonzero((rows[here] > 0) & (rows[there] == 0))
+                total = int(rows[here].sum()), int(rows[there].sum())
+                sure = only[surely_one_sided(rows[here][only], *total)]
+                if not len(sure):
+                    continue
+                sure = sure[np.argsort(-rows[here][sure], kind="stable")]
+                have = np.isin(codes[here], sure)
+                at[here] |= have
+                weight = weights[here]
+                levels.append(
+                    OneSided(
+                        both[0].name,
+                        tuple(names[k] for k in sure),
+                        side,
+                        float(weight[have].sum() / weight.sum()),
+                        int(rows[here][sure].sum()),
+                        total[1],
+                    )
+                )
+        return cls(tuple(levels), *at)

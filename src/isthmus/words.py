@@ -208,6 +208,7 @@ _OBJECTIONS = {
     "separation": "the samples hardly overlap and no fitted density explains them",
     "reach": "much of p lies where q has no rows",
     "family": "no family of densities that was tried fits the rows",
+    "bound": "held-out rows prove more than the fit says",
     "precision": "the interval is too wide to be of use",
 }
 

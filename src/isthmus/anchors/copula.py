@@ -15,11 +15,14 @@ from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
+from .generalised_normal import LIGHT
 from .margins import KINDS, LAWS, Margin, fit_margins
 
 _ROWS = 10_000
 _WORST_CONDITION = 1e-20
 _STARTS, _FEW_COLUMNS = 3, 20
+# Normal scores beyond this are those of no row: one of a million lies there.
+_OUTSIDE = 5.0
 # Mean of log(2 cosh z) of a standard normal z.
 _NORMAL_CONTRAST = 1.0677
 
@@ -102,6 +105,18 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         """Whether margins are of any shape."""
         return self.margins == "quantile"
 
+    def silent(self, X: Array) -> float:
+        """Share of rows at which the fit says nothing: far outside a margin that has no tails.
+
+        A margin of any shape has none, nor has one that falls off as if it had an edge.
+        """
+        fit = self.component_
+        outside = np.zeros(len(X), dtype=bool)
+        for margin, u in zip(fit.margins, ((X - fit.place) @ fit.columns).T, strict=True):
+            if not isinstance(margin, Margin) or _has_edge(margin):
+                outside |= np.abs(margin.evaluate(u)[0]) > _OUTSIDE
+        return float(outside.mean())
+
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
@@ -147,6 +162,10 @@ class CopulaAnchor(SampleAnchor, OneComponent):
             base = correlated
         self.component_ = WarpedComponent(base, columns, margins)
         return self
+
+
+def _has_edge(margin: Margin) -> bool:
+    return margin.law == "power" and margin.shape[0] > LIGHT
 
 
 def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:

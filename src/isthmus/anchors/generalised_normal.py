@@ -12,7 +12,7 @@ from ..data.moments import clipped, moments
 from ..data.sample import Sample
 from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, OneComponent, SampleAnchor, can_correct, noise_correction
+from .elliptical import Component, OneComponent, SampleAnchor, can_correct
 from .gaussian import distinct_rows, shrunk_roots
 
 _MAX_STEPS = 100
@@ -21,6 +21,9 @@ _LOG_SHAPE = (float(np.log(0.25)), float(np.log(3.0)))
 # one the rows nearest to the centre would otherwise have all of the weight.
 _CENTRE = 1e-3
 
+LIGHT = 1.5
+"""A power above which a density is flat with an edge, and tails say nothing."""
+
 
 @dataclass(frozen=True)
 class PowerComponent(Component):
@@ -28,14 +31,9 @@ class PowerComponent(Component):
 
     shape: float = 1.0
 
-    def log_density(self, X: Array) -> Array:
-        """Log-density of every row, without the share."""
-        d = X.shape[1]
-        factor = noise_correction(self.rows, d)[0]
-        log_det = float(np.log(np.abs(np.diag(self.cholesky))).sum()) - 0.5 * d * np.log(factor)
-        Z = self.standard(X)
-        square = factor * np.einsum("ij,ij->i", Z, Z)
-        return np.asarray(power_log_density(square, d, self.shape) - log_det)
+    def radial(self, square: Array, d: int) -> Array:
+        """Log-density of the standard distribution in d columns at squared radii."""
+        return power_log_density(square, d, self.shape)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
@@ -74,6 +72,10 @@ class GeneralisedNormalAnchor(SampleAnchor, OneComponent):
     >>> bool(0.45 < GeneralisedNormalAnchor().fit(X).shape_ < 0.55)
     True
     """
+
+    def silent(self, X: Array) -> float:
+        """Share of rows at which the fit says nothing: all, if it is flat with an edge."""
+        return float(self.shape_ > LIGHT)
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit location, matrix and power."""

@@ -14,7 +14,7 @@ from .evidence import Compared, Evidence
 from .fitting import convergence, flexibility, rising, support
 from .normalisation import normalisation
 from .stacking import check_levels, family, learning, reach, separation
-from .tails import check_effective_size, check_pareto, check_tails, precision
+from .tails import bound, check_effective_size, check_pareto, check_tails, precision
 from .two_sample import difference
 
 CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
@@ -27,6 +27,7 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "balance": balance,
     "tails": lambda e: check_tails(e.p.rows, e.p.weight),
     "precision": precision,
+    "bound": bound,
     "calibration": lambda e: check_calibration(e.p.rows, e.q.rows, e.p.weight, e.q.weight),
     "support": lambda e: check_levels(*e.comparison.samples) if e.stacked else support(e),
     "flexibility": flexibility,

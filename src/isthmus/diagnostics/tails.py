@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..functionals import Estimate, effective_sample_size
+from ..functionals import Estimate, effective_sample_size, lower_end
 from ..typing import Array
 from .check import Check, Verdict, advised, graded
 from .evidence import Evidence
@@ -152,6 +152,35 @@ def check_precision(kl: Estimate) -> Check:
         told,
         warn=": read the interval, not the value; more rows would help.",
     )
+
+
+def check_bound(kl: Estimate, bound: float) -> Check:
+    """Whether the interval of the KL lies below what held-out rows prove for any ratio.
+
+    Parameters
+    ----------
+    kl : Estimate
+    bound : float
+        A lower bound that holds whatever the ratio is.
+
+    Examples
+    --------
+    >>> check_bound(Estimate(2.1, 0.1, low=1.97, high=2.22), 3.0).verdict
+    'fail'
+    """
+    return advised(
+        bound,
+        "fail" if bound > kl.high else "ok",
+        f"Held-out rows prove at least {bound:.3g} nats",
+        fail=f", and the interval ends at {kl.high:.3g}: the log-ratio is too low on average. "
+        "Only the lower end is known.",
+    )
+
+
+def bound(e: Evidence) -> Check:
+    """By the held-out log-ratios."""
+    proven = lower_end(e.p.rows, e.q.rows, e.p.weight, e.q.weight, level=e.comparison.level)
+    return check_bound(e.kl, proven.low)
 
 
 def precision(e: Evidence) -> Check:

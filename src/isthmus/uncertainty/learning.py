@@ -52,7 +52,7 @@ def learned_estimate(
     further = max(gain, 0.0)
     sure = further**2 / (further**2 + noise**2) if further > 0 else 0.0
     if sure > 0:
-        value += sure * smaller.ahead(FAST) * further
+        value = min(value + sure * smaller.ahead(FAST) * further, divergence.upper)
         error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
     reached = Estimate.from_std_error(
         value, error, level=level, lower=0.0, upper=divergence.upper, method="learned"

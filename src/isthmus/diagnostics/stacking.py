@@ -129,14 +129,14 @@ def check_family(components: int, silent: float = 0.0) -> Check:
     components : int
         Largest number of normals in one density.
     silent : float
-        Share of the rows of one sample at which the other's density says nothing.
+        Share of the rows of p at which q's density says nothing.
     """
     if silent > _SILENT:
         return Check(
             float(components),
             "fail",
-            f"At {silent:.0%} of the rows of one sample the other's density says nothing: it has "
-            "margins of any shape, or falls off as if it had an edge. Only the lower end is known.",
+            f"At {silent:.0%} of the rows of p the density of q says nothing: it has margins of "
+            "any shape, or falls off as if it had an edge. Only the lower end is known.",
         )
     return advised(
         float(components),
@@ -157,8 +157,7 @@ def family(e: Evidence) -> Check | None:
     parts = [len(one.components_) for one in anchors if has_components(one)]
     if not parts or check_separation(e.p, e.q).value >= SEPARATE:
         return None
-    silent = max(map(silent_share, anchors, reversed(e.inside)))
-    return check_family(max(parts), silent)
+    return check_family(max(parts), silent_share(anchors[1], e.inside[0]))
 
 
 def check_levels(p: Sample, q: Sample) -> Check:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
@@ -35,7 +36,7 @@ from .settings import Call
 from .stacked import StackedMDRE
 from .tables.frames import TableEncoder, is_table
 from .typing import Array, RandomState
-from .uncertainty.cross_fitted import by_fit, with_proven_ends
+from .uncertainty.cross_fitted import by_fit, few_rows, with_proven_ends
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
 
@@ -188,8 +189,9 @@ class Comparison:
         Returns
         -------
         Estimate
-            With "delta", where a check on the ratio failed, ``high`` is infinite or the largest
-            value that there is, ``reason`` says why, and ``low`` holds for any ratio
+            A float within what is possible. Where a check on the ratio failed, or a few rows
+            decide the number, ``high`` is infinite or the largest value that there is,
+            ``reason`` says why, and ``low`` holds for any ratio
             (:func:`isthmus.functionals.lower_end`).
         """
         level = self.level if level is None else level
@@ -210,13 +212,13 @@ class Comparison:
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
         found = self.by_fit(spec, level)
-        against = self.objections
-        if not against and found.low > 0.0:
+        divergence, against = get_divergence(spec), self.objections
+        reason = words.objection(list(against)) if against else few_rows(divergence, self.ratios)
+        reason = reason or found.reason
+        if not reason and found.low > 0.0:
             return found
         p, q = self.samples
-        return with_proven_ends(
-            found, get_divergence(spec), self.ratios, (p.rows, q.rows), list(against)
-        )
+        return with_proven_ends(found, divergence, self.ratios, (p.rows, q.rows), reason)
 
     def by_fit(self, spec: Any, level: float | None = None) -> Estimate:
         """A divergence with its interval as the fit has it, whatever the checks say.

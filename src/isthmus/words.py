@@ -65,6 +65,7 @@ CHECK_TITLES = {
     "balance": "Balance of the weighted rows",
     "tails": "Tail of the log-ratio",
     "precision": "Precision of the KL",
+    "bound": "What held-out rows prove",
     "calibration": "Calibration of the probabilities",
     "chasm": "Chasm: rows that no other class visits",
     "agreement": "Agreement of the families",

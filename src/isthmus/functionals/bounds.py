@@ -157,7 +157,7 @@ def kl_lower_bound(
     -------
     Estimate
         ``low`` is the bound, at least 0; ``high`` is infinite; ``value`` is the
-        Donsker-Varadhan estimate.
+        Donsker-Varadhan estimate, or the bound where it is larger.
 
     Warns
     -----
@@ -211,8 +211,16 @@ def kl_lower_bound(
         low = max(
             _bernstein(t.p[folds_p == k], t.q[folds_q == k], (1 - level) / len(both)) for k in both
         )
-    return Estimate(
-        value, error, max(low, 0.0), math.inf, level=level, method=method, reason=BOUND_ALONE
+    low = max(low, 0.0)
+    return Estimate.within(
+        max(value, low),
+        error,
+        low,
+        math.inf,
+        level=level,
+        lower=0.0,
+        method=method,
+        reason=BOUND_ALONE,
     )
 
 

@@ -266,8 +266,8 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
         error, reason = np.inf, "x and y determine each other up to rounding"
     if found.value < 0:
         notes.append(
-            f"The estimate is negative ({found.value:.3g}). A mutual information is not: this is "
-            "the noise of an information near zero, and it is not hidden by clipping."
+            f"What was worked out is negative ({found.value:.3g}). A mutual information is not: "
+            "this is the noise of an information near zero."
         )
     if found.method in (*BOUNDS, "ksg"):
         notes.append(

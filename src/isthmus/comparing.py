@@ -15,6 +15,7 @@ from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
+from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
@@ -139,6 +140,7 @@ def compare_samples(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
+    check_varies(samples.positive())
     folds = fold_count(samples) if call.folds is None else call.folds
     if samples.least < 2 * folds:
         raise ValueError(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import warnings
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ from .model.rows import ClassRows, FittedTo
 from .settings import Call
 from .stacked import StackedMDRE
 from .tables.frames import TableEncoder, is_table
+from .telling import tell
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, few_rows, with_proven_ends
 from .uncertainty.fit import fit_of
@@ -213,8 +214,14 @@ class Comparison:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
         found = self.by_fit(spec, level)
         divergence, against = get_divergence(spec), self.objections
-        reason = words.objection(list(against)) if against else few_rows(divergence, self.ratios)
-        reason = reason or found.reason
+        # What was wrong with the number itself says more than that its error is large.
+        said = [name for name in against if name != "precision" or not found.reason]
+        reason = words.objection(said) or found.reason or few_rows(divergence, self.ratios)
+        apart = against["support"].details.get("disjoint") if "support" in against else None
+        if apart is not None:
+            # No row could be of both: whatever was fitted, it is as large as it can be.
+            reason = f"p and q have no value of column {apart} in common"
+            found = divergence.estimate(divergence.upper, math.inf, level=level)
         if not reason and found.low > 0.0:
             return found
         p, q = self.samples
@@ -264,7 +271,7 @@ class Comparison:
         if kind not in functions:
             raise ValueError(f"kind must be one of {list(functions)}; received {kind!r}.")
         if reach(self.log_ratio_p, self.log_ratio_q) < COVERED:
-            warnings.warn(
+            tell(
                 "q has no rows where p has most of its mass, so that this number is not a bound.",
                 stacklevel=2,
             )

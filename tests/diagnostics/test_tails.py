@@ -45,7 +45,7 @@ class TestPrecision:
             (10.0, 9.0, 0.9, "warn"),
             (0.0, 0.01, 0.1, "ok"),
             (0.0, 0.2, 2.0, "warn"),
-            (np.inf, np.inf, np.inf, "warn"),
+            (np.inf, np.inf, np.inf, "fail"),
         ],
     )
     def test_verdict(self, kl, error, value, verdict):

@@ -89,7 +89,7 @@ class GeneralisedNormalAnchor(SampleAnchor, OneComponent):
             root, whitening, _ = shrunk_roots(covariance, np.inf if corrected else size, distinct)
             Z = (X - mean) @ whitening
             square = np.einsum("ij,ij->i", Z, Z)
-            square = np.maximum(square, _CENTRE * max(float(np.median(square)), 1e-300))
+            square = np.maximum(square, max(_CENTRE * float(np.median(square)), 1e-300))
             shape, density, log_scale = _best_shape(square, d, share)
             value = density - float(np.log(np.diag(root)).sum())
             if value <= last + 1e-7 * d:
@@ -143,7 +143,7 @@ def _log_constant(d: int, shape: float) -> float:
 
 def _best_shape(square: Array, d: int, share: Array) -> tuple[float, float, float]:
     """Power at which these squared radii are likeliest, how likely, and the log of the scale σ."""
-    logs = np.log(square)
+    logs = np.log(np.maximum(square, 1e-300))
 
     def log_scale(shape: float) -> float:
         return float(np.log(shape / d * (share @ np.exp(shape * logs))) / (2.0 * shape))

@@ -181,6 +181,11 @@ def check_levels(p: Sample, q: Sample) -> Check:
     )
 
 
+def levels(e: Evidence) -> Check | None:
+    """Where the answer is a stack's."""
+    return check_levels(*e.comparison.samples) if e.stacked else None
+
+
 def _lacking(a: Array, b: Array) -> float:
     """Largest share of rows with a level that the other sample lacks; zero for other columns."""
     levels = np.unique(a[: 20 * _FEW_LEVELS])

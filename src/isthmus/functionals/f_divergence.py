@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from ..telling import tell
 from ..typing import Array
 from .arrays import Ratios, add, check_ratios, float_or_array, log_mean_exp, mean
 from .estimate import Estimate
@@ -117,7 +117,7 @@ class Divergence:
         here = self if self.recentre is None else self.recentre(t)
         m = add(mean(here.p_term(t.p), t.share_p), mean(here.q_term(t.q), t.share_q))
         if np.isposinf(m).any() and np.isfinite(t.p).all() and np.isfinite(t.q).all():
-            warnings.warn(self._too_large(t), UserWarning, stacklevel=2)
+            tell(self._too_large(t), UserWarning, stacklevel=2)
         return float_or_array(here.link(m))
 
     def linearise(

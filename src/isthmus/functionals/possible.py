@@ -13,13 +13,13 @@ NO_ERROR_KNOWN = "its standard error is infinite"
 NO_LARGEST = "it is above every number"
 """The reason of an infinite value."""
 
-ABSURD = "its standard error is several times its value"
+ABSURD = "its standard error is larger than itself"
 
 _SLIGHT = 1.0
 """A value outside what is possible by more than this, and by more than its error, is no noise."""
 
-_SEVERAL = 3.0
-"""Standard errors of more than so many times the value, or of one if it is less, say nothing."""
+_LEAST_ERROR = 1.0
+"""A standard error above this and above the value says nothing of the upper end."""
 
 
 class Numbers(NamedTuple):
@@ -41,7 +41,7 @@ def possible(
     - A value outside the range says how large the error is at least: the interval is as long.
     - Where that is more than noise the fit is broken and nothing is known: the interval is the
       whole range, with a reason.
-    - An infinite value, and a standard error of several times the value, have no upper end.
+    - With an infinite value, or a standard error larger than the value, there is no upper end.
     - An infinite upper end has a reason.
 
     Parameters
@@ -79,7 +79,7 @@ def possible(
     low, high = (min(max(end, lower), upper) for end in (low, high))
     low, high = min(low, inside), max(high, inside)
     bounded = math.isfinite(lower)
-    if bounded and math.isinf(upper) and error > _SEVERAL * max(abs(inside), 1.0):
+    if bounded and math.isinf(upper) and error > max(abs(inside), _LEAST_ERROR):
         high, reason = upper, reason or (ABSURD if math.isfinite(error) else NO_ERROR_KNOWN)
     if math.isinf(high) and bounded:
         reason = reason or NO_ERROR_KNOWN

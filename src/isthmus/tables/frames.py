@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..telling import quiet, tell
 from ..typing import Array, BoolArray
 from ..words import count, listed
 from .columns import Column, TableError, as_columns, column_names, is_table
@@ -146,9 +146,8 @@ class TableEncoder:
         The 0/1 features of a category add up to one, which is a linear dependence
         that nobody needs to be told of.
         """
-        with warnings.catch_warnings():
-            if any(plan.kind == "category" for plan in self.plans):
-                warnings.filterwarnings("ignore", message="The columns are linearly dependent")
+        levels = any(plan.kind == "category" for plan in self.plans)
+        with quiet("The columns are linearly dependent") if levels else nullcontext():
             yield
 
     def summary(self) -> dict[str, str]:
@@ -209,7 +208,7 @@ class TableEncoder:
             )
         if number and not plan.indicator:
             filled = "zeros" if plan.kind == "category" else f"the median {plan.fill:.6g}"
-            warnings.warn(
+            tell(
                 f"column {plan.name!r} has {count(number, 'missing value')}, and had none in "
                 f"{labels[0]}; replaced by {filled}.",
                 UserWarning,
@@ -217,7 +216,7 @@ class TableEncoder:
             )
         unknown = [repr(level) for level in sorted(column.present - set(plan.levels))]
         if unknown:
-            warnings.warn(
+            tell(
                 f"unknown category levels: column {plan.name!r} has {listed(unknown)}, not in "
                 f"{labels[0]}; encoded as all zeros.",
                 UserWarning,
@@ -228,7 +227,7 @@ class TableEncoder:
         found = [one_sided(p[plan.name], q[plan.name], self.labels) for plan in self.plans]
         told = [sentence for sentence in found if sentence]
         if told:
-            warnings.warn(
+            tell(
                 f"non-overlapping category levels: {'; '.join(told)}. There p/q is zero or "
                 "infinite, and a divergence may be infinite, too.",
                 UserWarning,

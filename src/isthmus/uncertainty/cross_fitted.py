@@ -8,6 +8,7 @@ from .. import words
 from ..crossfit import CrossFit
 from ..estimator import FitFacts
 from ..functionals import Divergence, Estimate, lower_end
+from ..telling import quiet
 from ..typing import Array
 from .delta import Ratios, choice_range, divergence_std_error
 from .influence import Influence
@@ -51,7 +52,8 @@ def by_fit(
     error = divergence_std_error(divergence, ratios, crossfit.without, influence, level)
     below, above = choice_range(divergence, facts.alternatives)
     for rival in crossfit.rivals:
-        theirs = float(divergence.value(*rival, *ratios[2:]))
+        with quiet():
+            theirs = float(divergence.value(*rival, *ratios[2:]))
         below, above = max(below, value - theirs), max(above, theirs - value)
     above = max(above, further_end(divergence, ratios, crossfit.smaller))
     return divergence.estimate(value, error, (below, above), level=level, method="delta")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..data.seeds import Seeds
 from ..functionals import Divergence, Estimate, get_divergence
 from ..mdre import MDRE
+from ..telling import quiet
 from ..typing import Array, RandomState
 from .bootstrap import bootstrap
 from .cross_fitted import few_rows
@@ -86,9 +86,8 @@ def _posterior_draws(
             count = int(np.clip(40_000_000 // sum(map(len, terms)), 400, 2000))
             z = rng.standard_normal((how.get("draws", count), target.size))
         else:
-            with warnings.catch_warnings():
-                # What the weights do to the width of a posterior is made good below.
-                warnings.filterwarnings("ignore", "Rows of p or q weigh", UserWarning)
+            # What the weights do to the width of a posterior is made good below.
+            with quiet("Rows of p or q weigh"):
                 posterior = nuts(mdre, random_state=seeds("nuts"), **{"progress": False, **how})
             target, z = posterior.target, posterior.z
         influence = Influence(target.point, fit.model.anchored)

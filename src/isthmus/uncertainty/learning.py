@@ -88,6 +88,7 @@ def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:
         counts = share > 0
         if not np.isfinite(term[counts]).all():
             return np.inf
-        gap = term[counts] - share[counts] @ term[counts]
-        total += float((share[counts] ** 2) @ gap**2)
-    return float(np.sqrt(total))
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = term[counts] - share[counts] @ term[counts]
+            total += float((share[counts] ** 2) @ gap**2)
+    return float(np.sqrt(total)) if np.isfinite(total) else np.inf

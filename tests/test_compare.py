@@ -182,7 +182,7 @@ class TestCrossFitting:
         assert set(c.diagnostics) == {
             *("normalisation_q", "normalisation_p", "effective_sample_size", "pareto", "tails"),
             *("precision", "calibration", "chasm", "agreement", "difference", "support"),
-            "balance",
+            *("balance", "bound"),
         }
         assert c.trusted
         with pytest.raises(ValueError, match=r"with a Plain, which has no other classes"):
@@ -506,6 +506,7 @@ class TestDiagnostics:
             "balance",
             "tails",
             "precision",
+            "bound",
             "calibration",
             "chasm",
             "agreement",

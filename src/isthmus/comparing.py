@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -17,6 +16,7 @@ from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
+from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
@@ -24,6 +24,7 @@ from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
 from .tables.parts import date_parts
+from .telling import tell
 from .typing import RandomState
 
 Progress = Callable[[int, int, str], None]
@@ -158,6 +159,7 @@ def compare_samples(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
+    check_varies(samples.positive())
     folds = fold_count(samples) if call.folds is None else call.folds
     if samples.least < 2 * folds:
         raise ValueError(
@@ -231,7 +233,7 @@ def _encoded(
     """Frames as rows, with the weights of those that were kept."""
     p, q = encoder.fit_transform(p, q, weight_p, weight_q)
     for note in encoder.notes():
-        warnings.warn(note, UserWarning, stacklevel=3)
+        tell(note, UserWarning, stacklevel=3)
     kept_p, kept_q = encoder.kept_p_, encoder.kept_q_
     weight_p = as_weight(weight_p, len(kept_p), "weight_p")
     weight_q = as_weight(weight_q, len(kept_q), "weight_q")

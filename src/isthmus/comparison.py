@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import warnings
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
@@ -23,7 +24,6 @@ from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
 from .estimator import ClassEstimator
 from .functionals import (
-    Divergence,
     Estimate,
     donsker_varadhan,
     get_divergence,
@@ -37,8 +37,9 @@ from .settings import Call
 from .stacked import StackedMDRE
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
+from .telling import tell
 from .typing import Array, RandomState
-from .uncertainty.cross_fitted import by_fit, with_proven_ends
+from .uncertainty.cross_fitted import by_fit, few_rows, with_proven_ends
 from .uncertainty.fit import fit_of
 from .uncertainty.influence import Influence
 from .uncertainty.one_sided import with_infinite_value, without_one_sided
@@ -196,8 +197,9 @@ class Comparison:
         Estimate
             Infinite, with the reason, where a sample has levels of a column that the other lacks
             and the divergence is infinite then; see :meth:`divergence_of_rest`.
-            With "delta", where a check on the ratio failed, ``high`` is infinite or the largest
-            value that there is, ``reason`` says why, and ``low`` holds for any ratio
+            Otherwise a float within what is possible. Where a check on the ratio failed, or a few
+            rows decide the number, ``high`` is infinite or the largest value that there is,
+            ``reason`` says why, and ``low`` holds for any ratio
             (:func:`isthmus.functionals.lower_end`).
         """
         level = self.level if level is None else level
@@ -217,7 +219,7 @@ class Comparison:
             )
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
-        found = self._delta(get_divergence(spec), self.samples, self.crossfit, level)
+        found = self._delta(spec, level)
         if self.encoder is None:
             return found
         labels, rows = self.encoder.labels, self.encoder.one_sided_
@@ -262,17 +264,21 @@ class Comparison:
         encoder.one_sided_ = rows.forgotten()
         return replace(self, samples=samples, crossfit=crossfit, encoder=encoder)
 
-    def _delta(
-        self, divergence: Divergence, samples: TwoSamples, crossfit: CrossFit, level: float
-    ) -> Estimate:
-        p, q = samples
-        ratios = crossfit.log_ratio_p, crossfit.log_ratio_q, p.weight, q.weight
-        facts = own(self.estimator).facts
-        found = by_fit(divergence, ratios, crossfit, facts, self._influence, level)
-        against = self.objections
-        if not against and found.low > 0.0:
+    def _delta(self, spec: Any, level: float) -> Estimate:
+        found = self.by_fit(spec, level)
+        divergence, against = get_divergence(spec), self.objections
+        # What was wrong with the number itself says more than that its error is large.
+        said = [name for name in against if name != "precision" or not found.reason]
+        reason = words.objection(said) or found.reason or few_rows(divergence, self.ratios)
+        apart = against["support"].details.get("disjoint") if "support" in against else None
+        if apart is not None:
+            # No row could be of both: whatever was fitted, it is as large as it can be.
+            reason = f"p and q have no value of column {apart} in common"
+            found = divergence.estimate(divergence.upper, math.inf, level=level)
+        if not reason and found.low > 0.0:
             return found
-        return with_proven_ends(found, divergence, ratios, (p.rows, q.rows), list(against))
+        p, q = self.samples
+        return with_proven_ends(found, divergence, self.ratios, (p.rows, q.rows), reason)
 
     def by_fit(self, spec: Any, level: float | None = None) -> Estimate:
         """A divergence with its interval as the fit has it, whatever the checks say.
@@ -318,7 +324,7 @@ class Comparison:
         if kind not in functions:
             raise ValueError(f"kind must be one of {list(functions)}; received {kind!r}.")
         if reach(self.log_ratio_p, self.log_ratio_q) < COVERED:
-            warnings.warn(
+            tell(
                 "q has no rows where p has most of its mass, so that this number is not a bound.",
                 stacklevel=2,
             )

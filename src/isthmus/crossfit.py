@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .estimator import ClassEstimator, FitFacts, RatioEstimator
 from .model.solvers import Solution
+from .telling import in_this_context, quiet
 from .typing import Array, IntArray
 
 T = TypeVar("T")
@@ -222,9 +222,8 @@ def cross_fit(
         return _Fold(p[here_p], q[here_q], accuracy, solution, (p, q))
 
     results: list[_Fold] = []
-    with warnings.catch_warnings():
-        # The fit to all rows has said it already; convergence is a check of its own.
-        warnings.simplefilter("ignore")
+    # The fit to all rows has said it already; convergence is a check of its own.
+    with quiet():
         for fold, result in enumerate(each(run, folds, n_jobs)):
             report(f"fold {fold + 1} of {folds}")
             results.append(result)
@@ -267,4 +266,5 @@ def _parallel(run: Callable[[int], T], count: int, n_jobs: int) -> Iterator[T]:
     # them has one thread of BLAS.
     with limited_threads(1):
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-        yield from parallel(delayed(run)(task) for task in range(count))
+        here = in_this_context(run)
+        yield from parallel(delayed(here)(task) for task in range(count))

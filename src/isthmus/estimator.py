@@ -22,6 +22,7 @@ from .data.sample import Sample, TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_labels, as_rows, as_weight
+from .maps.affine import check_varies
 from .model.classes import CriticModel
 from .model.rows import fresh_rows
 from .model.solvers import Solution
@@ -131,6 +132,7 @@ class RatioEstimator(BaseEstimator):
         """The door: check everything that comes from outside, then fit."""
         self.check_parameters()
         samples, classes = self._read(X, y, sample_weight)
+        check_varies(samples.positive())
         self.fit_samples(samples, **how)
         self.classes_ = classes
         return self

@@ -15,7 +15,6 @@ pair of classes.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from .model.rows import ClassRows, FittedTo, prepare
 from .model.solvers import SOLVERS, Solution
 from .selection import choose
 from .settings import Settings, is_auto
+from .telling import tell
 from .typing import BoundCritic, Critic, LinearCritic, RandomState
 
 # An infinite penalty, for the curvature of an objective: critics stay at their anchors.
@@ -366,7 +366,7 @@ class MDRE(ClassEstimator):
 
 def _warn_of(solution: Solution, tol: float) -> None:
     """Say how a solver ended that did not reach its tolerance."""
-    warnings.warn(
+    tell(
         f"MDRE did not converge in {solution.iterations} steps (gradient "
         f"{solution.gradient_norm:.1e}, tol {tol:.1e}): {solution.status}.",
         ConvergenceWarning,

@@ -7,7 +7,6 @@ kinds are fitted as well, and the paper's regression, one level up, weighs them 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +24,7 @@ from .estimator import RatioEstimator
 from .mdre import MDRE
 from .selection.record import DENSITIES
 from .selection.weighing import Pair, error_of, in_race, weigh
+from .telling import quiet
 from .typing import Array, RandomState
 
 STAGES = 3
@@ -116,8 +116,8 @@ class StackedMDRE(RatioEstimator):
         folds = fold_count(samples) if self.folds is None else self.folds
         if samples.least <= folds:
             raise ValueError(
-                f"X must hold more rows of each sample than there are folds, {folds}; received "
-                f"{len(samples.p)} and {len(samples.q)}."
+                f"X must hold more rows of each sample that count than there are folds, {folds}; "
+                f"received {len(samples.p)} and {len(samples.q)} with a weight above rounding."
             )
 
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
@@ -189,7 +189,9 @@ class StackedMDRE(RatioEstimator):
         """MDRE with auxiliaries and a critic on the densities that were found."""
         found = densities.best_params_
         mdre = MDRE(maps=found["maps"], anchor=found["anchor"], random_state=seed_of(seeds))
-        mdre.fit_samples(samples)
+        # That a network might see more is for those who ask for one.
+        with quiet("The convex critics miss"):
+            mdre.fit_samples(samples)
         first, second = densities.selection_, mdre.selection_
         mdre.selection_ = replace(
             second, trials=[*first.trials, *second.trials], alternatives=first.alternatives
@@ -342,8 +344,7 @@ class _Work:
                 for r, at, sample, before in zip(pair, there, asked, outer.before, strict=True):
                     r[at] = fit.log_ratio(sample.rows, before)
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             for _ in each(run, parts, self.n_jobs):
                 pass
         share, full = 1.0 / parts, 1.0 - 1.0 / self.folds

@@ -65,6 +65,7 @@ CHECK_TITLES = {
     "balance": "Balance of the weighted rows",
     "tails": "Tail of the log-ratio",
     "precision": "Precision of the KL",
+    "bound": "What held-out rows prove",
     "calibration": "Calibration of the probabilities",
     "chasm": "Chasm: rows that no other class visits",
     "agreement": "Agreement of the families",
@@ -219,6 +220,7 @@ _OBJECTIONS = {
     "separation": "the samples hardly overlap and no fitted density explains them",
     "reach": "much of p lies where q has no rows",
     "family": "no family of densities that was tried fits the rows",
+    "bound": "held-out rows prove more than the fit says",
     "precision": "the interval is too wide to be of use",
 }
 

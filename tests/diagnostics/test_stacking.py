@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from isthmus import Estimate, compare
 from isthmus.data.sample import Sample
 from isthmus.diagnostics.stacking import check_learning, check_levels, check_separation
+from isthmus.diagnostics.tails import check_bound
 
 
 class TestLearning:
@@ -81,3 +83,38 @@ class TestLevels:
         p[:, 2] = 0
         check = check_levels(Sample.of(p.astype(float)), Sample.of(q.astype(float)))
         assert check.verdict == "fail" and "column 2" in check.advice
+
+
+class TestFamiliesAcrossAChasm:
+    def test_normals_are_one(self):
+        rng = np.random.default_rng(0)
+        c = compare(rng.normal(0, 1, (400, 2)), rng.normal(6, 1, (400, 2)), random_state=0)
+        assert c.trusted and c.kl.low < 36.0 < c.kl.high
+
+    @pytest.mark.parametrize("seed", range(2))
+    def test_margins_of_any_shape_are_none(self, seed):
+        # Squares that do not meet: the truth is infinite.
+        rng = np.random.default_rng(seed)
+        c = compare(rng.uniform(0, 1, (400, 2)), rng.uniform(2, 3, (400, 2)), random_state=0)
+        assert not c.trusted and c.kl.high == np.inf and c.kl.low > 1.0
+
+
+def test_an_interval_below_what_is_proven_is_refused():
+    kl = Estimate(2.1, 0.06, low=1.97, high=2.22)
+    assert check_bound(kl, 3.0).verdict == "fail" and check_bound(kl, 2.0).verdict == "ok"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_rows_in_many_columns_have_no_impossible_divergence(seed):
+    rng = np.random.default_rng(seed)
+    with pytest.warns(UserWarning, match="linearly dependent"):
+        c = compare(rng.normal(0.5, 1, (20, 50)), rng.normal(0, 1, (25, 50)), random_state=seed)
+    for spec, most in (("js", np.log(2)), ("tv", 1.0), ("hellinger", 1.0)):
+        assert c.divergence(spec).value <= most + 1e-12
+
+
+def test_columns_of_any_unit():
+    rng = np.random.default_rng(0)
+    p, q, unit = rng.normal(0, 1, (300, 2)), rng.normal(0.7, 1, (300, 2)), np.array([1e-200, 1e200])
+    c = compare(p * unit, q * unit, random_state=0)
+    assert c.kl.low < 0.49 < c.kl.high

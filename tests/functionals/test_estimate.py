@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+import math
 import pickle
 
 import numpy as np
@@ -70,7 +72,7 @@ class TestOneSided:
     )
     def test_round_trip(self, e):
         stored = json.loads(json.dumps(e.to_dict(), allow_nan=False))
-        assert Estimate(**stored) == e
+        assert Estimate(**stored).to_dict() == e.to_dict()
         assert [stored[end] is None for end in ("low", "high")] == [
             np.isinf(e.low),
             np.isinf(e.high),
@@ -90,9 +92,10 @@ def test_normal_interval(level):
     assert (e.value, e.std_error, e.level, e.method) == (2.0, 0.3, level, "normal")
 
 
-def test_ends_are_clipped_and_the_value_is_not():
-    e = Estimate.from_std_error(-0.5, 0.1, lower=0.0)
-    assert (e.value, e.low, e.high) == (-0.5, 0.0, 0.0)
+def test_value_and_ends_are_within_the_range():
+    e = Estimate.from_std_error(-0.01, 0.1, lower=0.0)
+    assert (e.value, e.unclipped, e.low) == (0.0, -0.01, 0.0)
+    assert e.high == pytest.approx(1.959964 * 0.1)
     e = Estimate.from_std_error(0.9, 0.2, lower=0.0, upper=1.0)
     assert e.high == 1.0
     assert e.low == pytest.approx(0.9 - 1.959964 * 0.2)
@@ -104,9 +107,10 @@ def test_storage():
     e = Estimate(np.float64(1.5), np.array(0.1), 1.3, np.inf, 0.9, "normal")
     assert type(e.value) is float and type(e.std_error) is float
     assert float(e) == 1.5
-    assert pickle.loads(pickle.dumps(e)) == e
+    assert pickle.loads(pickle.dumps(e)).to_dict() == e.to_dict()
+    assert copy.deepcopy(e).to_dict() == copy.copy(e).to_dict() == e.to_dict()
     text = json.dumps(e.to_dict(), allow_nan=False)
-    assert Estimate(**json.loads(text)) == e
+    assert Estimate(**json.loads(text)).to_dict() == e.to_dict()
     with pytest.raises(dataclasses.FrozenInstanceError):
         e.value = 2.0
 
@@ -127,5 +131,42 @@ def test_numbers_are_checked():
         Estimate(1.0, 0.1, 2.0, 1.2)
     with pytest.raises(ValueError, match="value must be a number"):
         Estimate(np.nan, 0.1, 0.8, 1.2)
+    with pytest.raises(ValueError, match=r"value must lie between low and high; received 2\.0"):
+        Estimate(2.0, 0.1, 0.8, 1.2)
     with pytest.raises(ValueError, match="lower must be at most upper"):
         Estimate.from_std_error(1.0, 0.1, lower=1.0, upper=0.0)
+
+
+class TestAsFloat:
+    E, LARGER = Estimate(0.123, 0.01, 0.1, 0.15), Estimate(0.5, 0.2, 0.1, 0.9)
+
+    def test_is_formatted_as_one(self):
+        assert f"{self.E:.2f}" == "0.12" and f"{self.E:8.1e}" == " 1.2e-01"
+        assert f"{self.E}" == str(self.E) and "±" in str(self.E)
+
+    def test_arithmetic_gives_floats(self):
+        for found, expected in (
+            (self.E + 1, 1.123),
+            (1 - self.E, 0.877),
+            (2 * self.E, 0.246),
+            (-self.E, -0.123),
+            (abs(self.E), 0.123),
+            (sum([self.E, self.LARGER]), 0.623),
+            (round(self.E, 2), 0.12),
+            (math.exp(self.E), math.exp(0.123)),
+        ):
+            assert type(found) is float and found == pytest.approx(expected)
+        assert round(self.E) == 0 and not math.isinf(self.E)
+        assert math.isinf(Estimate.from_std_error(np.inf, np.inf, lower=0.0))
+
+    def test_is_compared_by_its_value(self):
+        assert 0.1 < self.E < self.LARGER and self.E != self.LARGER
+        assert sorted([self.LARGER, self.E])[0] is self.E and max(self.E, self.LARGER) == 0.5
+        same = Estimate(0.123, 0.5, 0.0, 1.0)
+        assert same == self.E == 0.123 and hash(same) == hash(self.E) == hash(0.123)
+
+    def test_arrays_hold_it_as_a_number(self):
+        assert np.asarray(self.E).dtype == np.float64 and np.asarray(self.E) == 0.123
+        both = np.array([self.E, self.LARGER])
+        assert both.dtype == np.float64 and both.mean() == pytest.approx(0.3115)
+        assert json.loads(json.dumps({"kl": self.E})) == {"kl": 0.123}

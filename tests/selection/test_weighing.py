@@ -161,7 +161,8 @@ class TestRecord:
         def unseen(gain, error, coefficient=0.0):
             return Selection(members=[Member("a", coefficient, gain, error)]).unseen(divergence)
 
-        assert unseen(-1.0, 0.1) == 0.0
+        # A candidate that loses by far would not have noticed less than its noise either.
+        assert unseen(-1.0, 0.1) == unseen(-0.1, 0.1) > 0.0
         assert unseen(0.0, 0.01, coefficient=0.5) == 0.0
         assert Selection().unseen(divergence) == 0.0
         # More noise hides more.

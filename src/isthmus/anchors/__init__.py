@@ -23,6 +23,7 @@ from .fit import (
     has_normal_tails,
     mixed_anchor,
     resolve_anchor,
+    silent_share,
 )
 from .gaussian import GaussianAnchor
 from .generalised_normal import GeneralisedNormalAnchor
@@ -63,4 +64,5 @@ __all__ = [
     "mixed_anchor",
     "mixture_log_density",
     "resolve_anchor",
+    "silent_share",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,11 +14,15 @@ from ..maps.coordinates import Surroundings
 from ..typing import Array
 from .elliptical import Component, OneComponent, SampleAnchor
 from .gaussian import GaussianAnchor
+from .generalised_normal import LIGHT
 from .margins import KINDS, LAWS, Margin, fit_margins
+from .sources import independent
 
 _ROWS = 10_000
 _WORST_CONDITION = 1e-20
 _STARTS, _FEW_COLUMNS = 3, 20
+# Normal scores beyond this are those of no row: one of a million lies there.
+_OUTSIDE = 5.0
 # Mean of log(2 cosh z) of a standard normal z.
 _NORMAL_CONTRAST = 1.0677
 
@@ -102,6 +105,18 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         """Whether margins are of any shape."""
         return self.margins == "quantile"
 
+    def silent(self, X: Array) -> float:
+        """Share of rows at which the fit says nothing: far outside a margin that has no tails.
+
+        A margin of any shape has none, nor has one that falls off as if it had an edge.
+        """
+        fit = self.component_
+        outside = np.zeros(len(X), dtype=bool)
+        for margin, u in zip(fit.margins, ((X - fit.place) @ fit.columns).T, strict=True):
+            if not isinstance(margin, Margin) or _has_edge(margin):
+                outside |= np.abs(margin.evaluate(u)[0]) > _OUTSIDE
+        return float(outside.mean())
+
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit margins and copula."""
         check_option(self.axes, "axes", ["columns", "canonical", "independent"])
@@ -149,6 +164,10 @@ class CopulaAnchor(SampleAnchor, OneComponent):
         return self
 
 
+def _has_edge(margin: Margin) -> bool:
+    return margin.law == "power" and margin.shape[0] > LIGHT
+
+
 def _mapped(functions: Sequence[Callable[[Array], Array]], U: Array) -> Array:
     """Every column by a function of its own."""
     return np.column_stack([f(u) for f, u in zip(functions, U.T, strict=True)])
@@ -160,14 +179,10 @@ def source_axes(X: Array) -> Array:
     Of several starts, the one whose sources are furthest from normal ones: FastICA ends in the
     optimum that is next to its start.
     """
-    from sklearn.decomposition import FastICA
-    from sklearn.exceptions import ConvergenceWarning
-
     whitening = np.asarray(GaussianAnchor().fit(X).component_.whitening)
     if len(X) <= X.shape[1]:
         # There are no more independent sources than rows; any axes will do.
         return whitening
-    # Whitened here: FastICA's own whitening drops a direction that the first row has no part in.
     centred = X[:: -(-len(X) // _ROWS)]
     centred = centred - centred.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
@@ -176,13 +191,10 @@ def source_axes(X: Array) -> Array:
     axes = vectors / np.sqrt(values)
     white, best, top = centred @ axes, axes, -np.inf
     for start in range(_STARTS if X.shape[1] <= _FEW_COLUMNS else 1):
-        ica = FastICA(whiten=False, max_iter=60, tol=1e-3, random_state=start)
-        with warnings.catch_warnings():
-            # Where there are no sources there is nothing to converge to.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            sources = ica.fit_transform(white)
-        # What FastICA maximises, over all sources.
+        turn = independent(white, np.random.RandomState(start))
+        sources = white @ turn
+        # What is maximised, over all sources.
         contrast = np.logaddexp(sources, -sources).mean(axis=0) - _NORMAL_CONTRAST
         if float(contrast @ contrast) > top:
-            best, top = axes @ ica.components_.T, float(contrast @ contrast)
+            best, top = axes @ turn, float(contrast @ contrast)
     return np.asarray(best)

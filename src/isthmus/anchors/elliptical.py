@@ -39,7 +39,11 @@ class Component:
         log_det = float(np.log(np.abs(np.diag(self.cholesky))).sum()) - 0.5 * d * np.log(factor)
         Z = self.standard(X)
         square = factor * np.einsum("ij,ij->i", Z, Z)
-        return np.asarray(elliptical_log_density(square, d, self.df) - log_det)
+        return np.asarray(self.radial(square, d) - log_det)
+
+    def radial(self, square: Array, d: int) -> Array:
+        """Log-density of the standard distribution in d columns at squared radii."""
+        return elliptical_log_density(square, d, self.df)
 
     @property
     def bias(self) -> float:

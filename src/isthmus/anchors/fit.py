@@ -181,3 +181,13 @@ def has_normal_tails(anchor: Any) -> bool:
     """Whether an anchor falls off like a normal: it is one, moved, cut off or a sum of some."""
     inner = getattr(anchor, "anchor", anchor)
     return has_influence(inner) or bool(getattr(inner, "normal_tails", False))
+
+
+def silent_share(anchor: Any, X: Array) -> float:
+    """Share of rows, where an anchor has none of its own, at which its density says nothing.
+
+    That of a family says how it goes on; one with margins of any shape does not, nor one that
+    falls off as if it had an edge.
+    """
+    inner = getattr(anchor, "anchor", anchor)
+    return float(inner.silent(X)) if hasattr(inner, "silent") else 0.0

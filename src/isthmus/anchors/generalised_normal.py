@@ -12,7 +12,7 @@ from ..data.moments import clipped, moments
 from ..data.sample import Sample
 from ..maps.coordinates import Surroundings
 from ..typing import Array
-from .elliptical import Component, OneComponent, SampleAnchor, can_correct, noise_correction
+from .elliptical import Component, OneComponent, SampleAnchor, can_correct
 from .gaussian import distinct_rows, shrunk_roots
 
 _MAX_STEPS = 100
@@ -21,6 +21,9 @@ _LOG_SHAPE = (float(np.log(0.25)), float(np.log(3.0)))
 # one the rows nearest to the centre would otherwise have all of the weight.
 _CENTRE = 1e-3
 
+LIGHT = 1.5
+"""A power above which a density is flat with an edge, and tails say nothing."""
+
 
 @dataclass(frozen=True)
 class PowerComponent(Component):
@@ -28,14 +31,9 @@ class PowerComponent(Component):
 
     shape: float = 1.0
 
-    def log_density(self, X: Array) -> Array:
-        """Log-density of every row, without the share."""
-        d = X.shape[1]
-        factor = noise_correction(self.rows, d)[0]
-        log_det = float(np.log(np.abs(np.diag(self.cholesky))).sum()) - 0.5 * d * np.log(factor)
-        Z = self.standard(X)
-        square = factor * np.einsum("ij,ij->i", Z, Z)
-        return np.asarray(power_log_density(square, d, self.shape) - log_det)
+    def radial(self, square: Array, d: int) -> Array:
+        """Log-density of the standard distribution in d columns at squared radii."""
+        return power_log_density(square, d, self.shape)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows."""
@@ -75,6 +73,10 @@ class GeneralisedNormalAnchor(SampleAnchor, OneComponent):
     True
     """
 
+    def silent(self, X: Array) -> float:
+        """Share of rows at which the fit says nothing: all, if it is flat with an edge."""
+        return float(self.shape_ > LIGHT)
+
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:
         """Fit location, matrix and power."""
         X, size, share = sample.rows, sample.size, sample.share
@@ -87,7 +89,7 @@ class GeneralisedNormalAnchor(SampleAnchor, OneComponent):
             root, whitening, _ = shrunk_roots(covariance, np.inf if corrected else size, distinct)
             Z = (X - mean) @ whitening
             square = np.einsum("ij,ij->i", Z, Z)
-            square = np.maximum(square, _CENTRE * max(float(np.median(square)), 1e-300))
+            square = np.maximum(square, max(_CENTRE * float(np.median(square)), 1e-300))
             shape, density, log_scale = _best_shape(square, d, share)
             value = density - float(np.log(np.diag(root)).sum())
             if value <= last + 1e-7 * d:
@@ -141,7 +143,7 @@ def _log_constant(d: int, shape: float) -> float:
 
 def _best_shape(square: Array, d: int, share: Array) -> tuple[float, float, float]:
     """Power at which these squared radii are likeliest, how likely, and the log of the scale σ."""
-    logs = np.log(square)
+    logs = np.log(np.maximum(square, 1e-300))
 
     def log_scale(shape: float) -> float:
         return float(np.log(shape / d * (share @ np.exp(shape * logs))) / (2.0 * shape))

@@ -22,6 +22,7 @@ _MAP_ROWS, _ROWS = 4000, 20_000
 _LEVEL_ROWS = 5.0
 _LEAST_GAIN = 0.005
 _LEAST_VARIANCE = 1e-6
+_FARTHEST = 1e10
 _MOST_LEVELS = 300
 _DIGITS = 9
 _LEAST_ROWS, _MOST_DF = 10, 50.0
@@ -261,7 +262,8 @@ class MixedDensity:
     def _square(self, gap: Array, at: BoolArray) -> tuple[Array, float]:
         """Squared radii of some of the numbers, and the log-volume of their unit."""
         root = np.linalg.cholesky(self.covariance[np.ix_(at, at)])
-        z = np.linalg.solve(root, gap.T)
+        # Beyond, no density is known; squares have to exist.
+        z = np.clip(np.linalg.solve(root, gap.T), -_FARTHEST, _FARTHEST)
         return (z**2).sum(axis=0), float(np.log(np.diag(root)).sum())
 
 

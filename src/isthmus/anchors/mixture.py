@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -69,6 +68,8 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
         k = min(self.n_components, max(len(X) // (2 * X.shape[1] + 2), 1))
         towards = None if surroundings is None else (surroundings.other - origin) @ forward
         fit = self._line if self.covariance == "line" else self._em
+        if not U.any():  # rows that are all alike
+            k, fit = 1, self._em
         shares, means, covariances = fit(U, k, _flattest(U, towards))
         self.components_: list[Component] = []
         for share, mean, covariance in zip(shares, means, covariances, strict=True):
@@ -105,10 +106,17 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
 
 
 def _mixture(U: Array, k: int, kind: str, means: Array | None) -> Any:
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
 
-    mixture = GaussianMixture(
+    class Mixture(GaussianMixture):  # type: ignore[misc]
+        """One that does not warn: an anchor need not be at its optimum, the critic learns the rest.
+
+        To silence the warning would be to silence it in every thread.
+        """
+
+        converged_ = property(lambda self: True, lambda self, value: None)
+
+    mixture = Mixture(
         k,
         covariance_type=kind,
         reg_covar=1e-6,
@@ -117,10 +125,7 @@ def _mixture(U: Array, k: int, kind: str, means: Array | None) -> Any:
         means_init=means,
         random_state=0,
     )
-    with warnings.catch_warnings():
-        # An anchor need not be at its optimum: the critic learns the rest.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return mixture.fit(U)
+    return mixture.fit(U)
 
 
 def _flattest(U: Array, towards: Array | None) -> Array:
@@ -134,8 +139,8 @@ def _flattest(U: Array, towards: Array | None) -> Array:
 
 
 def _kurtosis(x: Array) -> float:
-    z = (x - x.mean()) / x.std()
-    return float(np.mean(z**4))
+    spread = x.std()
+    return float(np.mean(((x - x.mean()) / spread) ** 4)) if spread > 0 else np.inf
 
 
 def _evenly(sample: Sample) -> Array:

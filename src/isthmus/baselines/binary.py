@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from ..model.solvers import SOLVERS, newton
 from ..selection import Selection, Trial
 from ..selection.score import HeldOut
 from ..settings import Settings, is_auto
+from ..telling import heard
 from ..typing import Array, BoundCritic, LinearCritic
 
 # Strengths of the penalty are counted in half decades of the number of features.
@@ -254,9 +254,8 @@ def fit_bridge(
     begin: int | None = None,
 ) -> Bridge:
     """Fit one bridge of several, keep no rows, and collect what it warns of."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with heard() as told:
         mdre, penalty, n_iter = fit_binary(samples, settings, Seeds(seed), halves, begin)
     # Of constant and of dependent columns the caller warns, once.
-    warned = [(one.category, str(one.message)) for one in told if one.category is not UserWarning]
+    warned = [one for one in told if one[0] is not UserWarning]
     return Bridge(mdre.model_, penalty, n_iter, warned)

@@ -7,7 +7,6 @@ Mathematics 60, 2008.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
+from ..telling import tell
 from ..typing import Array, IntArray
 from .kernel import InPieces, KernelRatio, gaussian, pieces, squares
 from .parameters import check_unless_auto
@@ -128,7 +128,7 @@ class KLIEP(KernelRatio):
         self.objective_ = float(p.share @ (np.log(found.likelihood) - A.exponent))
         self.gap_, self.n_iter_ = found.gap, max(found.steps, 1)
         if found.gap > self.tol:
-            warnings.warn(
+            tell(
                 f"KLIEP did not converge in {found.steps} steps: the mean log r over p may be "
                 f"{found.gap:.1e} below its maximum (tol {self.tol:.1e}).",
                 ConvergenceWarning,

@@ -6,7 +6,6 @@ unlabeled data", Advances in Neural Information Processing Systems 19, 2006.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..settings import is_auto
+from ..telling import tell
 from ..typing import Array
 from .kernel import InPieces, PenalisedKernelRatio, gaussian, pieces, squares
 from .parameters import check_unless_auto
@@ -140,7 +140,7 @@ class KMM(PenalisedKernelRatio):
         self.n_iter_ = max(dual.steps, 1)
         self.weights_ = self._values(samples.q.rows)
         if not dual.converged:
-            warnings.warn(
+            tell(
                 f"KMM did not converge in {dual.steps} steps (gradient {dual.gradient:.1e}, tol "
                 f"{self.tol:.1e}).",
                 ConvergenceWarning,

@@ -6,7 +6,6 @@ Landscape of Noise-Contrastive Estimation", ICLR 2022, arXiv:2110.11271.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -30,6 +29,7 @@ from ..model.objective import Objective, Point
 from ..model.rows import prepare
 from ..model.solvers import Solution, newton
 from ..settings import is_auto
+from ..telling import tell
 from ..typing import Array, LinearCritic
 from .binary import Difference, difference_blocks, find_penalty
 from .parameters import ConvexParameters
@@ -144,7 +144,7 @@ class ExponentialNCE(ConvexParameters, RatioEstimator):
         )
         self.n_iter_, self.converged_ = self.solution_.iterations, self.solution_.converged
         if not self.converged_:
-            warnings.warn(
+            tell(
                 f"ExponentialNCE did not converge in {self.n_iter_} steps (gradient "
                 f"{self.solution_.gradient_norm:.1e}, tol {self.tol:.1e}): "
                 f"{self.solution_.status}.",

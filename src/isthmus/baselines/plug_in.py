@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..data.validation import check_flag, check_option
 from ..estimator import RatioEstimator
 from ..maps.coordinates import Surroundings, fit_coordinates
 from ..settings import is_auto
+from ..telling import tell
 from ..typing import Array, RandomState
 from .kernel import squares
 from .parameters import check_unless_auto
@@ -133,7 +133,7 @@ class PlugIn(RatioEstimator):
         """A density by its name, fitted to mapped rows; with the other sample's around it."""
         rows, columns = own.rows.shape
         if rows <= columns and spec != "kde":
-            warnings.warn(
+            tell(
                 f"{name} has {rows} rows for {columns} columns, too few for the likelihood to have "
                 "a maximum: the covariance is regularised.",
                 stacklevel=6,

@@ -6,7 +6,6 @@ arXiv:2006.12204.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -26,6 +25,7 @@ from ..model.checks import check_settings, check_verbose
 from ..model.classes import CriticModel
 from ..neural.bridges import fit_bridges
 from ..settings import is_auto
+from ..telling import tell
 from ..typing import Array, Auxiliary, RandomState
 from .binary import Bridge, fit_bridge, only_penalty_open
 from .parameters import ConvexParameters, NetworkParameters, check_unless_auto
@@ -246,7 +246,7 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         self.bridge_accuracy_ = np.array([bridge.penalty.accuracy for bridge in bridges])
         self.n_iter_ = max(bridge.n_iter for bridge in bridges)
         for category, message in dict.fromkeys(told for one in bridges for told in one.warned):
-            warnings.warn(message, category, stacklevel=5)
+            tell(message, category, stacklevel=5)
 
     def _fit_networks(self, chain: Chain, seeds: Seeds) -> None:
         self.bridges_ = fit_bridges(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from ..data.sample import Sample
 from ..data.seeds import Seeds
 from ..maps.affine import AffineMap
 from ..settings import is_auto
+from ..telling import tell
 from ..typing import Array, Auxiliary, Mixing
 
 FEWEST_ROWS = 20
@@ -195,7 +195,7 @@ def place_linear(
             else:
                 near = middle
         if near == 1.0:
-            warnings.warn(
+            tell(
                 "p can be told from the nearest waymark however close it lies, as where values "
                 f"repeat: {FEW_WAYMARKS} waymarks at equal distances are used.",
                 stacklevel=6,

@@ -1,8 +1,8 @@
 """What a candidate is: a way to get log p/q from two samples, small enough to be written in a file.
 
-A candidate is fitted to two samples and to the log-ratio that was there before it: that of the
-fitted densities, at the same rows, by a model that has not seen them. What it found is asked for
-with rows and that log-ratio at them.
+A candidate is fitted to two samples and to the log-ratio that was there before it: that of
+densities fitted to the same rows, or zero where these say of other rows something else. What it
+found is asked for with rows and that log-ratio at them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.sample import Sample, TwoSamples
+from ..data.sample import Sample, TwoSamples, bounded_rows
 from ..data.seeds import Seeds
 from ..typing import Array
 
@@ -52,8 +52,6 @@ class Rows:
 
     def bounded(self, most: int) -> Rows:
         """At most so many rows of each sample, the same ones each time."""
-        from ..data.sample import bounded_rows
-
         if max(map(len, self.samples)) <= most:
             return self
         return self.take(*(bounded_rows(len(sample), most) for sample in self.samples))

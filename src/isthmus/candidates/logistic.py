@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.blocks import MemoryBlocks
+from ..data.blocks import Block, MemoryBlocks
 from ..data.sample import Sample, TwoSamples
 from ..model.objective import Objective, Point
 from ..model.solvers import newton
@@ -101,10 +101,10 @@ def left_out_loss(point: Point) -> float:
     root = np.linalg.cholesky(point.hessian())
     raw = critic.expand(point.theta)
 
-    def loss(block: object) -> Array:
-        X, weight, label = block.X, block.weight, block.label  # type: ignore[attr-defined]
+    def loss(block: Block) -> Array:
+        X, weight, label = block.X, block.weight, block.label
         logit = critic.values(raw, X)[:, 0]
-        p = point.probability(block)[0]  # type: ignore[arg-type]
+        p = point.probability(block)[0]
         a = (np.linalg.solve(root, X.T) ** 2).sum(axis=0)
         curvature = weight * p * (1.0 - p)
         slope = weight * (p - (label == 0))

@@ -115,6 +115,9 @@ def as_two_samples(
     )
 
 
+_SMALL = 1e-100
+
+
 def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array:
     """Return non-negative finite weights of shape (n,): one for each row if none are given."""
     if weight is None:
@@ -137,6 +140,13 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array:
         )
     if not values.any():
         raise ValueError(f"{argument} must be positive for some row; received only zero weights.")
+    largest = float(values.max())
+    if not _SMALL < largest < 1.0 / _SMALL:
+        # Sums of such weights do not exist; a power of two changes no digit.
+        values = np.ldexp(values, -int(np.frexp(largest)[1]))
+        largest = float(values.max())
+    # What is below the rounding of the largest changes no sum.
+    values[values < np.finfo(float).eps * largest] = 0.0
     return values
 
 

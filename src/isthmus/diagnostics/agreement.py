@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from ..crossfit import chosen
 from ..data.holdout import LIKELY, MOST_GAIN, Gain, halves, paired_gain
 from ..data.sample import Sample, TwoSamples
 from ..mdre import MDRE
+from ..telling import quiet
 from ..typing import Array
 from .check import Check, advised, graded
 from .evidence import Evidence
@@ -115,9 +115,8 @@ def agreement(e: Evidence) -> Check | None:
     train, held = (samples.take(*places) for places in zip(*pairs, strict=True))
     if e.weighted or train.least < _LEAST_ROWS or not e.comparison.kept.finite:
         return None
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # What there is to warn of, the comparison has said.
-        warnings.simplefilter("ignore")
+    # What there is to warn of, the comparison has said.
+    with quiet():
         mine = HeldOut.of(chosen(e.comparison.estimator), train, held)
         judged, fitting = False, {}
         for name, model, evidence in _families(e, train):

@@ -75,6 +75,11 @@ def check_balance(
     log_weight = log_ratio_q + np.log(np.maximum(q.weight, 1e-300))
     if not np.isfinite(log_weight.max()) or effective_sample_size(log_weight) < _LEAST_SIZE:
         return None
+    # Gaps are in standard deviations, so that a column's unit does not matter; squares of 1e200 do
+    # not exist, and a power of two changes no digit.
+    largest = np.maximum(*(np.abs(np.nan_to_num(x.rows)).max(axis=0) for x in (p, q)))
+    unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
+    p, q = (sample.map(lambda x: x / unit) for sample in (p, q))
     most = np.sort(log_ratio_q)[-_TOP_ROWS]
     weighted = Sample(q.rows, q.weight * np.exp(np.minimum(log_ratio_q - most, 0.0)))
     reached = Sample(p.rows, p.weight * np.exp(np.minimum(most - log_ratio_p, 0.0)))

@@ -10,11 +10,12 @@ from .balance import balance
 from .calibration import check_calibration
 from .chasm import accuracy, bridge, chasm
 from .check import Check
+from .disjoint import disjoint
 from .evidence import Compared, Evidence
 from .fitting import convergence, flexibility, rising, support
 from .normalisation import normalisation
-from .stacking import check_levels, family, learning, reach, separation
-from .tails import check_effective_size, check_pareto, check_tails, precision
+from .stacking import family, learning, levels, reach, separation
+from .tails import bound, check_effective_size, check_pareto, precision, tails
 from .two_sample import difference
 
 CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
@@ -25,12 +26,11 @@ CHECKS: dict[str, Callable[[Evidence], Check | None]] = {
     "effective_sample_size": lambda e: check_effective_size(e.q.rows, e.q.weight),
     "pareto": lambda e: check_pareto(e.q.rows, e.q.weight),
     "balance": balance,
-    "tails": lambda e: check_tails(e.p.rows, e.p.weight),
+    "tails": tails,
     "precision": precision,
+    "bound": bound,
     "calibration": lambda e: check_calibration(e.p.rows, e.q.rows, e.p.weight, e.q.weight),
-    "support": lambda e: (
-        check_levels(*e.comparison.samples.positive()) if e.stacked else support(e)
-    ),
+    "support": lambda e: disjoint(e) or levels(e) or support(e),
     "flexibility": flexibility,
     "anchors": anchors,
     "rising": rising,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from ..crossfit import own, refitted
 from ..data.blocks import CHUNK_ROWS
 from ..data.seeds import Seeds
+from ..telling import quiet
 from ..typing import Array, BoolArray, IntArray
 from ..uncertainty.delta import jackknife_std_error
 from .evidence import Compared, spaced
@@ -42,9 +42,8 @@ def permutation_losses(
             held.append(judged.losses(own(comparison.estimator), blocks, mine))
             break
         others = [place[number != fold] for place, number in judged.folds_of_rows]
-        with warnings.catch_warnings():
-            # The comparison has said it already.
-            warnings.simplefilter("ignore")
+        # The comparison has said it already.
+        with quiet():
             model = refitted(comparison.estimator, samples.take(*others))
         held.append(judged.losses(model, blocks, mine))
         # On all rows, by one permutation: what is wanted is how much the models differ.

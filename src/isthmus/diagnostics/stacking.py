@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..anchors import has_components
+from ..anchors import has_components, silent_share
 from ..data.sample import Sample
+from ..densities import SEPARATE
 from ..typing import Array
 from .check import Check, advised, graded
 from .evidence import Evidence
@@ -16,6 +17,7 @@ _LITTLE = 0.05
 _SEPARATE = 0.01
 _FEW_LEVELS = 50
 _OF_Q = 3
+_SILENT = 0.25
 _STAND_IN = 6
 _AGREED = 0.15
 _LEAST_ROWS = 10
@@ -119,14 +121,23 @@ def reach(e: Evidence) -> Check | None:
     return check_reach(e.p, e.q, backed)
 
 
-def check_family(components: int) -> Check:
+def check_family(components: int, silent: float = 0.0) -> Check:
     """Whether densities across a chasm are of a family, or sums that stand for any shape.
 
     Parameters
     ----------
     components : int
         Largest number of normals in one density.
+    silent : float
+        Share of the rows of p at which q's density says nothing.
     """
+    if silent > _SILENT:
+        return Check(
+            float(components),
+            "fail",
+            f"At {silent:.0%} of the rows of p the density of q says nothing: it has margins of "
+            "any shape, or falls off as if it had an edge. Only the lower end is known.",
+        )
     return advised(
         float(components),
         "ok" if components < _STAND_IN else "fail",
@@ -142,8 +153,11 @@ def family(e: Evidence) -> Check | None:
     found = e.facts.selection
     if found.members or e.facts.learned or e.inside is None:
         return None
-    parts = [len(one.components_) for one in e.comparison.estimator.anchors_ if has_components(one)]
-    return check_family(max(parts)) if parts and check_separation(e.p, e.q).value < 0.02 else None
+    anchors = e.comparison.estimator.anchors_
+    parts = [len(one.components_) for one in anchors if has_components(one)]
+    if not parts or check_separation(e.p, e.q).value >= SEPARATE:
+        return None
+    return check_family(max(parts), silent_share(anchors[1], e.inside[0]))
 
 
 def check_levels(p: Sample, q: Sample) -> Check:
@@ -165,6 +179,11 @@ def check_levels(p: Sample, q: Sample) -> Check:
         fail=f"{worst:.2%} of the rows of one sample have a level of column {where} that the other "
         "lacks: the true ratio is zero or infinite there. Leave the column out, or such rows.",
     )
+
+
+def levels(e: Evidence) -> Check | None:
+    """Where the answer is a stack's."""
+    return check_levels(*e.comparison.samples.positive()) if e.stacked else None
 
 
 def _lacking(a: Array, b: Array) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..functionals import Estimate, effective_sample_size
+from ..functionals import Estimate, effective_sample_size, get_divergence, lower_end
 from ..typing import Array
+from ..uncertainty.cross_fitted import few_rows
 from .check import Check, Verdict, advised, graded
 from .evidence import Evidence
 from .pareto import pareto_k
@@ -132,7 +135,8 @@ def check_precision(kl: Estimate) -> Check:
     Check
         Its value is the standard error as a share of the KL, or of a tenth of a nat if
         the KL is smaller. An interval from about zero to over three times the KL, or that
-        tenth, is a warning whatever makes it so wide.
+        tenth, is a warning whatever makes it so wide. It fails where the fit has no upper end:
+        ``kl.reason`` says why.
     """
     error = kl.std_error
     share = float(error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf
@@ -146,12 +150,53 @@ def check_precision(kl: Estimate) -> Check:
     if verdict == "ok" and not kl.one_sided and kl.low < 0.1 * least and kl.high > 3.0 * least:
         verdict = "warn"
         told = f"The interval runs from {kl.low:.2g} to {kl.high:.3g} for a KL of {kl.value:.3g}"
+    if kl.reason:
+        verdict = "fail"
     return advised(
         share,
         verdict,
         told,
         warn=": read the interval, not the value; more rows would help.",
+        fail=f": {kl.unknown}.",
     )
+
+
+def check_bound(kl: Estimate, bound: float) -> Check:
+    """Whether the interval of the KL lies below what held-out rows prove for any ratio.
+
+    Parameters
+    ----------
+    kl : Estimate
+    bound : float
+        A lower bound that holds whatever the ratio is.
+
+    Examples
+    --------
+    >>> check_bound(Estimate(2.1, 0.1, low=1.97, high=2.22), 3.0).verdict
+    'fail'
+    """
+    return advised(
+        bound,
+        "fail" if bound > kl.high else "ok",
+        f"Held-out rows prove at least {bound:.3g} nats",
+        fail=f", and the interval ends at {kl.high:.3g}: the log-ratio is too low on average. "
+        "Only the lower end is known.",
+    )
+
+
+def bound(e: Evidence) -> Check:
+    """By the held-out log-ratios."""
+    proven = lower_end(e.p.rows, e.q.rows, e.p.weight, e.q.weight, level=e.comparison.level)
+    return check_bound(e.kl, proven.low)
+
+
+def tails(e: Evidence) -> Check:
+    """Of the log-ratio at rows of p, and whether rows enough decide the KL."""
+    found = check_tails(e.p.rows, e.p.weight)
+    if found.verdict == "fail" or not few_rows(get_divergence("kl"), e.comparison.ratios):
+        return found
+    told = "Fewer than five rows decide the KL: more of them, or more even weights, are needed."
+    return replace(found, verdict="fail", advice=told)
 
 
 def precision(e: Evidence) -> Check:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from ..data.seeds import Seeds
 from ..data.validation import as_two_samples, check_number
 from ..functionals import Estimate
 from ..tables.frames import TableEncoder, is_table
+from ..telling import quiet
 from ..typing import Array, BoolArray, RandomState
 from .check import Check, Verdict
 from .evidence import Evidence
@@ -129,9 +129,8 @@ def two_sample_test(
     check_number(n_permutations, "n_permutations", low=19, integer=True)
     check_number(max_rows, "max_rows", low=10, integer=True)
     if is_table(p) and is_table(q):
-        with warnings.catch_warnings():
-            # Levels that only one sample has are a difference like any other here.
-            warnings.filterwarnings("ignore", "non-overlapping category levels", UserWarning)
+        # Levels that only one sample has are a difference like any other here.
+        with quiet("non-overlapping category levels"):
             p, q = TableEncoder(missing="indicator").fit_transform(p, q)
     rows_p, rows_q = (sample.rows for sample in as_two_samples(p, q, missing=True))
     seeds = Seeds(random_state)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
 from ..data.validation import check_number, check_option
+from ..telling import tell
 from ..typing import Array, IntArray
 from .arrays import Ratios, add, check_ratios, exp, float_or_array, log_mean_exp, mean
 from .estimate import Estimate
@@ -157,7 +157,7 @@ def kl_lower_bound(
     -------
     Estimate
         ``low`` is the bound, at least 0; ``high`` is infinite; ``value`` is the
-        Donsker-Varadhan estimate.
+        Donsker-Varadhan estimate, or the bound where it is larger.
 
     Warns
     -----
@@ -211,8 +211,16 @@ def kl_lower_bound(
         low = max(
             _bernstein(t.p[folds_p == k], t.q[folds_q == k], (1 - level) / len(both)) for k in both
         )
-    return Estimate(
-        value, error, max(low, 0.0), math.inf, level=level, method=method, reason=BOUND_ALONE
+    low = max(low, 0.0)
+    return Estimate.within(
+        max(value, low),
+        error,
+        low,
+        math.inf,
+        level=level,
+        lower=0.0,
+        method=method,
+        reason=BOUND_ALONE,
     )
 
 
@@ -224,19 +232,20 @@ def _std_error(t: Ratios) -> float:
     """Delta method for the mean of t over p and the logarithm of that of exp(t) over q."""
     if not np.isfinite(t.p).all():
         return math.inf
-    ratio = np.exp(t.q - t.q.max())
-    ratio /= mean(ratio, t.share_q)
+    ratio = np.exp(t.q - t.q[t.share_q > 0].max())
     total = 0.0
-    for term, share in ((t.p, t.share_p), (ratio, t.share_q)):
-        total += float((share**2 * (term - share @ term) ** 2).sum())
-    return math.sqrt(total)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio /= mean(ratio, t.share_q)
+        for term, share in ((t.p, t.share_p), (ratio, t.share_q)):
+            total += float((share**2 * (term - share @ term) ** 2).sum())
+    return math.sqrt(total) if math.isfinite(total) else math.inf
 
 
 def _warn_of_few(t: Ratios) -> None:
     reached = float(mean((t.p <= t.q.max()).astype(np.float64), t.share_p))
     size = float(effective_sample_size(t.q))
     if size < FEW_ROWS or reached < REACHED:
-        warnings.warn(
+        tell(
             f"The rows of q reach {100 * reached:.0f} % of p's log-ratios, and {size:.0f} of them "
             "carry the mean of p/q: this number is not a bound. Use method='bernstein'.",
             stacklevel=3,

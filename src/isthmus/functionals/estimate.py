@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from scipy.special import ndtri
 
 from ..data.validation import check_number
-
-NO_ERROR_KNOWN = "its standard error is infinite"
-"""The reason where a standard error is all that there is, and says nothing."""
+from .possible import NO_ERROR_KNOWN, Numbers, possible
 
 
-@dataclass(frozen=True, repr=False)
-class Estimate:
-    """A number, its standard error and an interval.
+@dataclass(frozen=True, repr=False, eq=False)
+class Estimate(float):
+    """A number with its standard error and an interval.
+
+    It is a float, its ``value``: it is compared, added, rounded, formatted and put into arrays
+    as one. Two estimates are equal if their values are; compare ``to_dict()`` for all of it.
 
     Parameters
     ----------
     value : float
-        The point estimate. It is never clipped: a divergence estimated at
-        -0.01 says that the truth is near zero, and 0 would hide the noise.
+        The point estimate, within what is possible and within the interval.
     std_error : float
         Standard error of ``value``, at least 0; may be infinite.
     low, high : float
-        Ends of the interval, ``low <= high``. They may exclude ``value`` when
-        the interval was clipped to the possible range. An infinite end is one that is
+        Ends of the interval, ``low <= value <= high``. An infinite end is one that is
         not known; None stands for it too, as JSON has it.
     level : float, default=0.95
         Nominal coverage of the interval, strictly between 0 and 1.
@@ -36,6 +35,9 @@ class Estimate:
     reason : str, default=""
         Why the upper end is not known, as what follows "because". Then ``high`` is infinite,
         or, for a quantity that has a largest value, that value.
+    unclipped : float, optional
+        What was worked out, where that is outside of what is possible: a divergence of -0.01 is
+        the noise of one near zero. By default the value.
 
     Examples
     --------
@@ -43,8 +45,8 @@ class Estimate:
     >>> e = Estimate(200.3, 1.5, low=197.4, high=203.2)
     >>> print(e)
     200.3 ± 1.5 (95 % interval 197.4 to 203.2)
-    >>> float(e)
-    200.3
+    >>> f"{e:.1f}", e > 100, e + 1, round(e), float(e)
+    ('200.3', True, 201.3, 200, 200.3)
     >>> print(Estimate(0.45, 0.04, low=0.37, high=float("inf"), reason="trees see more"))
     at least 0.370 (95 %); estimate 0.450; how much more is not known, because trees see more
     """
@@ -56,15 +58,22 @@ class Estimate:
     level: float = 0.95
     method: str = ""
     reason: str = ""
+    unclipped: float | None = None
+
+    def __new__(cls, value: Any, *others: Any, **named: Any) -> Self:
+        """A float of the value; what else there is, ``__init__`` takes."""
+        return super().__new__(cls, value)
 
     def __post_init__(self) -> None:
         # An end that is not known is null in JSON.
         for end, unknown in (("low", -math.inf), ("high", math.inf)):
             if getattr(self, end) is None:
                 object.__setattr__(self, end, unknown)
+        if self.unclipped is None:
+            object.__setattr__(self, "unclipped", self.value)
         # Plain floats, so that results print, pickle and compare alike whether
         # they came from NumPy scalars, 0-d arrays or the strings of `to_dict`.
-        for field in ("value", "std_error", "low", "high", "level"):
+        for field in ("value", "std_error", "low", "high", "level", "unclipped"):
             object.__setattr__(self, field, float(getattr(self, field)))
         check_number(self.level, "level", low=0, high=1, open_low=True, open_high=True)
         check_number(self.value, "value", low=-math.inf)
@@ -73,6 +82,59 @@ class Estimate:
             raise ValueError(
                 f"low must be at most high; received low={self.low!r} and high={self.high!r}."
             )
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                f"value must lie between low and high; received {self.value!r}, {self.low!r} and "
+                f"{self.high!r}."
+            )
+
+    @classmethod
+    def within(
+        cls,
+        value: float,
+        std_error: float,
+        low: float,
+        high: float,
+        *,
+        level: float = 0.95,
+        lower: float = -math.inf,
+        upper: float = math.inf,
+        method: str = "",
+        reason: str = "",
+    ) -> Self:
+        """Build an estimate of a quantity of which it is known what is possible.
+
+        Parameters
+        ----------
+        value, std_error, low, high, level, method, reason
+            As of the class, as they were worked out: see
+            :func:`isthmus.functionals.possible.possible` for what becomes of them.
+        lower, upper : float, default=-inf and inf
+            Range of the quantity.
+
+        Examples
+        --------
+        >>> from isthmus.functionals import Estimate
+        >>> Estimate.within(0.7, 0.01, 0.68, 0.72, lower=0.0, upper=0.6931).value
+        0.6931
+        >>> print(Estimate.within(-3e9, 1.0, 0.0, 0.0, lower=0.0).unknown)
+        how much more is not known, because the fit gives -3e+09, which is impossible
+        """
+        check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
+        if not lower <= upper:
+            raise ValueError(f"lower must be at most upper; received {lower!r} and {upper!r}.")
+        given = Numbers(float(value), float(std_error), float(low), float(high), reason)
+        found = possible(given, level, lower, upper)
+        return cls(
+            found.value,
+            found.std_error,
+            found.low,
+            found.high,
+            level,
+            method,
+            found.reason,
+            found.value if math.isnan(given.value) else given.value,
+        )
 
     @classmethod
     def from_std_error(
@@ -98,8 +160,7 @@ class Estimate:
             Why nothing is known of the upper end, which is then ``upper``. An infinite
             ``std_error`` is a reason by itself.
         lower, upper : float, default=-inf and inf
-            Range of the quantity. The ends of the interval are clipped to it,
-            the value is not.
+            Range of the quantity: value and interval lie within.
 
         Examples
         --------
@@ -109,39 +170,28 @@ class Estimate:
         (0.0, 0.0492)
         """
         value, std_error = float(value), float(std_error)
-        if not lower <= upper:
-            raise ValueError(f"lower must be at most upper; received {lower!r} and {upper!r}.")
-        if math.isinf(std_error):  # also avoids inf - inf when the value is infinite too
-            why = reason or NO_ERROR_KNOWN
-            return cls(value, std_error, lower, upper, level, method, why)
-        half = float(ndtri(0.5 + level / 2)) * std_error
-        low = min(max(value - half, lower), upper)
-        high = upper if reason else min(max(value + half, lower), upper)
-        return cls(value, std_error, low, high, level, method, reason)
+        if math.isinf(std_error) or math.isinf(value):  # there is no inf - inf
+            low, high, reason = lower, upper, reason or (NO_ERROR_KNOWN * math.isfinite(value))
+        else:
+            check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
+            half = float(ndtri(0.5 + level / 2)) * std_error
+            low, high = value - half, upper if reason else value + half
+        return cls.within(
+            value,
+            std_error,
+            low,
+            high,
+            level=level,
+            lower=lower,
+            upper=upper,
+            method=method,
+            reason=reason,
+        )
 
     @property
     def one_sided(self) -> bool:
         """Whether nothing is known of the upper end."""
         return bool(self.reason) or math.isinf(self.high)
-
-    def widened(
-        self, below: float, above: float, *, lower: float = -math.inf, upper: float = math.inf
-    ) -> Self:
-        """The same number with an interval whose ends are so much further out.
-
-        The standard error stays: what is added is no noise. The ends are clipped to the range
-        of the quantity, from ``lower`` to ``upper``.
-
-        Examples
-        --------
-        >>> from isthmus.functionals import Estimate
-        >>> e = Estimate(2.0, 0.5, low=1.0, high=3.0).widened(0.25, 4.0)
-        >>> e.low, e.high, e.std_error
-        (0.75, 7.0, 0.5)
-        """
-        low = min(self.low, max(self.low - below, lower))
-        high = max(self.high, min(self.high + above, upper))
-        return replace(self, low=low, high=high)
 
     @property
     def unknown(self) -> str:
@@ -174,14 +224,11 @@ class Estimate:
         >>> found["low"], found["high"], found["reason"]
         (0.8, None, 'trees see more')
         """
-        out = asdict(self)
+        out = {field.name: getattr(self, field.name) for field in fields(self)}
         for key, item in out.items():
             if isinstance(item, float) and not math.isfinite(item):
                 out[key] = None if key in ("low", "high") else str(item)
         return out
-
-    def __float__(self) -> float:
-        return self.value
 
     def __str__(self) -> str:
         value, error, low, high = self.rounded()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
+from ..telling import tell
 from ..typing import Array
 from .arrays import Ratios, add, check_ratios, float_or_array, log_mean_exp, mean
+from .estimate import Estimate
 
 Term: TypeAlias = Callable[[Array], Array]
 
@@ -115,7 +117,7 @@ class Divergence:
         here = self if self.recentre is None else self.recentre(t)
         m = add(mean(here.p_term(t.p), t.share_p), mean(here.q_term(t.q), t.share_q))
         if np.isposinf(m).any() and np.isfinite(t.p).all() and np.isfinite(t.q).all():
-            warnings.warn(self._too_large(t), UserWarning, stacklevel=2)
+            tell(self._too_large(t), UserWarning, stacklevel=2)
         return float_or_array(here.link(m))
 
     def linearise(
@@ -184,6 +186,82 @@ class Divergence:
         m = add(mean(here.p_term(t.p), t.share_p), mean(here.q_term(t.q), t.share_q))
         factor = here.link_slope(m)[..., np.newaxis]
         return factor * p, factor * q
+
+    def rests_on(
+        self,
+        log_r_p: npt.ArrayLike,
+        log_r_q: npt.ArrayLike,
+        weight_p: npt.ArrayLike | None = None,
+        weight_q: npt.ArrayLike | None = None,
+    ) -> float:
+        r"""How many rows the divergence rests on, counted as Kish counts them.
+
+        With :math:`c_i` what a row adds, :math:`(\sum |c_i|)^2 / \sum c_i^2`; and no more than the
+        weights of either sample leave. Arguments are as in `value`, of one axis.
+
+        Examples
+        --------
+        >>> from isthmus.functionals import get_divergence
+        >>> t = [0.0, 0.5, 1.0, 30.0]
+        >>> kl, chi2 = (get_divergence(name).rests_on(t, t) for name in ("kl", "chi2"))
+        >>> round(kl, 1), round(chi2, 1)
+        (1.1, 1.0)
+        """
+        t = check_ratios(log_r_p, log_r_q, weight_p, weight_q)
+        here = self if self.recentre is None else self.recentre(t)
+        parts = t.share_p * np.abs(here.p_term(t.p)), t.share_q * np.abs(here.q_term(t.q))
+        added = np.concatenate(parts)
+        largest = added.max()
+        counts = [t.share_p, t.share_q]
+        if 0 < largest < np.inf:
+            counts.append(added / largest)
+        return float(min(c.sum() ** 2 / (c @ c) for c in counts))
+
+    def estimate(
+        self,
+        value: float,
+        std_error: float,
+        further: tuple[float, float] = (0.0, 0.0),
+        *,
+        draws: Array | None = None,
+        level: float = 0.95,
+        method: str = "normal",
+    ) -> Estimate:
+        """The divergence as it is returned: every one of them is made here, within its range.
+
+        Parameters
+        ----------
+        value, std_error : float
+            As they were worked out.
+        further : (float, float)
+            How much further down and up the interval reaches than the error alone would have it:
+            what is no noise.
+        draws : ndarray, optional
+            How far the value may lie off, whose quantiles are the interval in place of the error's.
+        level : float
+        method : str
+            As of :class:`Estimate`.
+
+        Examples
+        --------
+        >>> from isthmus.functionals import get_divergence
+        >>> e = get_divergence("tv").estimate(1.02, 0.01, (0.1, 0.0))
+        >>> e.value, e.unclipped, e.high
+        (1.0, 1.02, 1.0)
+        """
+        if not (math.isfinite(value) and math.isfinite(std_error)):
+            return Estimate.from_std_error(
+                value, std_error, level=level, lower=0.0, upper=self.upper, method=method
+            )
+        tails = 0.5 - 0.5 * level, 0.5 + 0.5 * level
+        if draws is None:
+            ends = std_error * np.asarray(ndtri(tails))
+        else:
+            ends = np.quantile(draws, tails) - np.median(draws)
+        low, high = float(value + ends[0] - further[0]), float(value + ends[1] + further[1])
+        return Estimate.within(
+            value, std_error, low, high, level=level, lower=0.0, upper=self.upper, method=method
+        )
 
     def _too_large(self, t: Ratios) -> str:
         text = f"{self.name} is above the largest float and is returned as inf"

@@ -34,6 +34,10 @@ _FARTHEST = 30.0
 """Nats beyond which a log-ratio is cut off, so that no single row makes a bound worthless."""
 
 
+_LEAST_SIZE = 5.0
+"""Rows that weights have to leave, for a bound with a level."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A number that a divergence is at least, with some probability.
@@ -235,6 +239,10 @@ def lower_end(
     """
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     d = get_divergence(divergence)
+    counts = [np.asarray(weight, float) for weight in (weight_p, weight_q) if weight is not None]
+    if any(np.ptp(w) > 0 and w.sum() ** 2 < _LEAST_SIZE * (w @ w) for w in counts):
+        # The level is approximate for weights, and nothing with so few rows.
+        return Bound()
     by_mean, models = _MEANS.get(d.name), [(log_r_p, log_r_q), *others]
     each = 0.5 * (1.0 - level) / len(models)
     rest = (1.0 - level) * (0.5 if by_mean else 1.0) / (len(models) + (columns is not None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ..data.holdout import PROVEN, random_folds
 from ..data.seeds import Seeds
+from ..telling import tell
 from ..typing import Array, IntArray
 from .evaluation import row_gain
 from .marginal import Marginal
@@ -59,7 +59,7 @@ def table_information(x: IntArray, y: IntArray) -> Answer:
     cells, place, count = np.unique(x * k_y + y, return_inverse=True, return_counts=True)
     terms = np.log(count / n)[place] - np.log(np.bincount(x) / n)[x] - np.log(np.bincount(y) / n)[y]
     if n < _FULL * len(cells):
-        warnings.warn(
+        tell(
             f"n is small: {n} rows for {len(cells)} different pairs of labels. At least "
             f"{_FULL:g} rows a pair are needed for an estimate that can be relied on.",
             stacklevel=2,

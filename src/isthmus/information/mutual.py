@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..data.seeds import Seeds
 from ..data.validation import check_flag, check_number, check_option
+from ..telling import tell
 from ..typing import Array, IntArray, RandomState
 from .choice import choose_ratio
 from .copulas import gaussian_information
@@ -246,7 +246,7 @@ def _same_rows(read: Sequence[Values], most: int, seeds: Seeds) -> list[Values]:
 def _warn_of_few(n: int, d: int) -> None:
     needed = max(_FEW, _PER_COLUMN * d)
     if n < needed:
-        warnings.warn(
+        tell(
             f"n is small: {n} rows for {d} columns. With fewer than {needed} rows the estimate "
             "may be far off, and only strong, simple dependence is seen.",
             stacklevel=6,
@@ -261,13 +261,13 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
             "x and y determine each other up to rounding: the mutual information of continuous "
             "variables is then infinite, and the value only says what these rows can show."
         )
-        warnings.warn(text, stacklevel=3)
+        tell(text, stacklevel=3)
         notes.append(text)
         error, reason = np.inf, "x and y determine each other up to rounding"
     if found.value < 0:
         notes.append(
-            f"The estimate is negative ({found.value:.3g}). A mutual information is not: this is "
-            "the noise of an information near zero, and it is not hidden by clipping."
+            f"What was worked out is negative ({found.value:.3g}). A mutual information is not: "
+            "this is the noise of an information near zero."
         )
     if found.method in (*BOUNDS, "ksg"):
         notes.append(

@@ -36,15 +36,15 @@ class Answer:
         return cls(float(terms.mean()), error, method, terms)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Information(Estimate):
     """A mutual information in nats, with what it rests on.
 
     Parameters
     ----------
     value, std_error, low, high, level, method
-        As of :class:`isthmus.functionals.Estimate`. The value is not clipped at zero: noise
-        around a small information is as often negative as positive.
+        As of :class:`isthmus.functionals.Estimate`. Noise around a small information is as
+        often negative as positive: ``unclipped`` has it.
     lower_bound : float
         One-sided: the information is at least so large, with probability ``level``,
         however bad the fitted ratio is. From pairs that the ratio has not seen.

@@ -8,14 +8,14 @@ map of the data does not change them, and neither does swapping p and q.
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..data.moments import clipped, column_moments, moments
 from ..data.sample import TwoSamples
-from ..typing import Array
+from ..telling import tell
+from ..typing import Array, BoolArray
 
 # Leaves room for the tails of auxiliaries, and for the inverse.
 _LARGEST_SPAN = 1e280
@@ -79,7 +79,8 @@ def column_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
     """Centre and scale every column, and nothing else; constant columns are left out.
 
     Warns of columns that are constant over both samples: they carry no
-    information on p/q. An auxiliary does not, where the estimator has done so.
+    information on p/q. An auxiliary does not, where the estimator has done so. Some rows of
+    samples that vary may not: one constant column is then kept, on which p and q are alike.
     """
     # The largest deviation is divided out first: squares of 1e200 do not exist.
     p, q = samples.p.rows, samples.q.rows
@@ -91,20 +92,18 @@ def column_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
             f"X must span less than {_LARGEST_SPAN} in every column; received "
             f"{p.min():.3g} to {p.max():.3g} in p and {q.min():.3g} to {q.max():.3g} in q."
         )
-    varies = span > np.maximum(1e-14 * np.abs(anchor), 1.0 / _LARGEST_SPAN)
+    varies = _more_than_rounding(span, anchor)
     if not varies.any():
-        raise ValueError(
-            "X must vary in at least one column; received the same row throughout p and q."
-        )
+        varies, warn = np.arange(len(span)) == 0, False
     if warn and not varies.all():
         constant = np.flatnonzero(~varies)
         shown = ", ".join(map(str, constant[:10])) + (", ..." if len(constant) > 10 else "")
-        warnings.warn(
+        tell(
             f"{len(constant)} of {len(varies)} columns are constant over both samples and are "
             f"ignored (positions {shown}).",
             stacklevel=5,
         )
-    unit = np.where(varies, span, 1.0)
+    unit = np.where(varies & (span > 0), span, 1.0)
     centred = samples.map(lambda x: (x - anchor) / unit)
     (mean_p, var_p), (mean_q, var_q) = (column_moments(sample) for sample in centred)
     spread = np.sqrt(0.5 * (var_p + var_q) + 0.25 * (mean_p - mean_q) ** 2)
@@ -115,6 +114,30 @@ def column_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
         forward=keep / scale[:, None],
         backward=(keep * scale[:, None]).T,
     )
+
+
+def check_varies(samples: TwoSamples) -> None:
+    """Refuse samples that are one row given many times, of which no ratio can be said."""
+    p, q = samples.p.rows, samples.q.rows
+    anchor = p[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        span = np.fmax(*(np.nanmax(np.abs(rows - anchor), axis=0, initial=0.0) for rows in (p, q)))
+        if np.isnan(p).any() or np.isnan(q).any() or _more_than_rounding(span, anchor).any():
+            return
+    if (span > 0).any():
+        raise ValueError(
+            f"X must vary by more than rounding and {1.0 / _LARGEST_SPAN:g} in at least one "
+            f"column; received columns that span {span.max():.3g} at most."
+        )
+    raise ValueError(
+        "X must vary in at least one column; received the same row throughout p and q."
+    )
+
+
+def _more_than_rounding(span: Array, at: Array) -> BoolArray:
+    """Columns that vary by more than the rounding of numbers of their size."""
+    least = np.maximum(8.0 * np.finfo(float).eps * np.abs(at), 1.0 / _LARGEST_SPAN)
+    return np.asarray(span > least)
 
 
 def canonical_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
@@ -133,8 +156,10 @@ def canonical_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
     gap = mean_p - mean_q
     eigenvalues, axes = np.linalg.eigh(0.5 * (cov_p + cov_q) + 0.25 * np.outer(gap, gap))
     kept = eigenvalues > 32 * len(gap) * np.finfo(float).eps * eigenvalues[-1]
+    if not kept.any():  # rows that are all alike
+        eigenvalues, kept = np.ones(len(gap)), np.arange(len(gap)) == 0
     if warn and not kept.all():
-        warnings.warn(
+        tell(
             f"The columns are linearly dependent: {len(gap)} columns span {kept.sum()} "
             "directions. The ratio is estimated on those directions.",
             stacklevel=4,

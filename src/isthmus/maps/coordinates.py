@@ -57,7 +57,8 @@ class Coordinates:
         """Matrix from z to the columns, each scaled; None where these are dependent."""
         if not self.affine.is_square:
             return None
-        backward = self.affine.backward
+        # The largest entry is divided out first: squares of 1e200 do not exist.
+        backward = self.affine.backward / np.abs(self.affine.backward).max(axis=0)
         return np.asarray(backward / np.linalg.norm(backward, axis=0))
 
     def surroundings(self, other: Array) -> Surroundings:

@@ -6,7 +6,7 @@ critics of the stack are
     h_c(x) = sum_k a_k h_c^k(x) + b_c,    a_k >= 0,
 
 and a and b minimise the multinomial objective over the rows of all classes, with a ridge that pulls
-a towards the simplest candidate that is good: it is the anchor, and what the others add is learned.
+a towards the best candidate alone: it is the anchor, and what the others add is learned.
 """
 
 from __future__ import annotations

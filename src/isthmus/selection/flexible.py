@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from ..model.rows import ClassRows
 from ..model.solvers import newton
 from ..neural.inputs import FrameInputs
 from ..settings import Settings
+from ..telling import tell
 from ..typing import Array
 from .score import HeldOut, Score
 
@@ -53,7 +53,7 @@ def flexible_candidates(
     if not gain > PROVEN * error:
         return
     if importlib.util.find_spec("torch") is None:
-        warnings.warn(
+        tell(
             "The convex critics miss part of the difference between the samples, and critic='auto' "
             "would try a network; torch is not installed, and the best of them is kept. Install "
             "torch with: pip install 'isthmus[neural]'",

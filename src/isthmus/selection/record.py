@@ -141,6 +141,8 @@ class Selection:
         if any(one.coefficient > 0 for one in self.members):
             return 0.0
         gain = max((one.gain + LIKELY * one.std_error for one in self.members), default=0.0)
+        # Candidates that lose by far would still not have noticed less than their noise.
+        gain = max(gain, float(np.median([one.std_error for one in self.members] or [0.0])))
         tilt = min(np.sqrt(2.0 * max(gain, 0.0)), 0.49)
         p, q = np.array([0.5 + tilt, 0.5 - tilt]), np.array([0.5, 0.5])
         t = np.log(p / q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -118,12 +119,12 @@ class _Critics:
         p, q = (np.column_stack([limited(one[k]) for one in found]) for k in (0, 1))
         return cls(samples, (p, q))
 
-    @property
+    @cached_property
     def critics(self) -> list[Array]:
         """A candidate that says log p/q has half of it for p and half, with a minus, for q."""
         return [np.stack([0.5 * r, -0.5 * r], axis=1) for r in self.both]
 
-    @property
+    @cached_property
     def gains(self) -> list[Gain]:
         """Of every candidate over no difference at all."""
         nothing = np.zeros(len(self.both[0])), np.zeros(len(self.both[1]))

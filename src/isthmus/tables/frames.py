@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..data.validation import as_weight
+from ..telling import quiet, tell
 from ..typing import Array, BoolArray
 from ..words import count, listed
 from . import faults
@@ -218,9 +218,8 @@ class TableEncoder:
         The 0/1 features of a category add up to one, which is a linear dependence
         that nobody needs to be told of.
         """
-        with warnings.catch_warnings():
-            if any(plan.kind == "category" for plan in self.plans):
-                warnings.filterwarnings("ignore", message="The columns are linearly dependent")
+        levels = any(plan.kind == "category" for plan in self.plans)
+        with quiet("The columns are linearly dependent") if levels else nullcontext():
             yield
 
     def summary(self) -> dict[str, str]:
@@ -292,7 +291,7 @@ class TableEncoder:
             number = int(column.missing.sum())
             if number and not (plan.indicator or plan.told_by):
                 filled = "zeros" if plan.kind == "category" else f"the median {plan.fill:.6g}"
-                warnings.warn(
+                tell(
                     f"column {plan.name!r} has {count(number, 'missing value')}, and had none, or "
                     f"too few to count, in {fitted}; replaced by {filled}.",
                     UserWarning,
@@ -301,7 +300,7 @@ class TableEncoder:
             if plan.kind == "category" and not plan.pooled:
                 unknown = [repr(level) for level in sorted(column.present - {*plan.levels})]
                 if unknown:
-                    warnings.warn(
+                    tell(
                         f"unknown category levels: column {plan.name!r} has {listed(unknown)}, not "
                         f"in {fitted}; encoded as all zeros.",
                         UserWarning,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import words
 from ..crossfit import CrossFit
 from ..estimator import FitFacts
 from ..functionals import Divergence, Estimate, lower_end
+from ..telling import quiet
 from ..typing import Array
 from .delta import Ratios, choice_range, divergence_std_error
 from .influence import Influence
@@ -16,6 +16,9 @@ from .learning import further_end, learned_estimate
 
 # A bound below is the rounding of zero.
 _NOTHING = 1e-9
+
+_FEW = 5.0
+"""Rows below which a mean says nothing of what the rows that were not drawn would add to it."""
 
 
 def by_fit(
@@ -49,12 +52,11 @@ def by_fit(
     error = divergence_std_error(divergence, ratios, crossfit.without, influence, level)
     below, above = choice_range(divergence, facts.alternatives)
     for rival in crossfit.rivals:
-        theirs = float(divergence.value(*rival, *ratios[2:]))
+        with quiet():
+            theirs = float(divergence.value(*rival, *ratios[2:]))
         below, above = max(below, value - theirs), max(above, theirs - value)
     above = max(above, further_end(divergence, ratios, crossfit.smaller))
-    return Estimate.from_std_error(
-        value, error, level=level, lower=0.0, upper=divergence.upper, method="delta"
-    ).widened(below, above, lower=0.0, upper=divergence.upper)
+    return divergence.estimate(value, error, (below, above), level=level, method="delta")
 
 
 def with_proven_ends(
@@ -62,9 +64,9 @@ def with_proven_ends(
     divergence: Divergence,
     ratios: Ratios,
     columns: tuple[Array, Array],
-    against: Sequence[str],
+    reason: str = "",
 ) -> Estimate:
-    """With a lower end that holds for any ratio, and no upper end where a check objects.
+    """With a lower end that holds for any ratio, and no upper end where there is a reason.
 
     Parameters
     ----------
@@ -74,18 +76,25 @@ def with_proven_ends(
         As in :func:`by_fit`.
     columns : (ndarray, ndarray)
         The rows of p and of q.
-    against : sequence of str
-        Names of the checks that object.
+    reason : str
+        Why the upper end is not known.
     """
     low = lower_end(*ratios, divergence=divergence, level=found.level, columns=columns).low
-    low = low if low > _NOTHING else 0.0
-    if not against:
+    low = min(low, divergence.upper) if low > _NOTHING else 0.0
+    if not reason:
         # What is proven of single columns, or by thresholds, is proven.
-        return replace(found, low=min(max(found.low, low), found.high))
+        low = min(max(found.low, low), found.high)
+        return replace(found, low=low, value=max(found.value, low))
     return replace(
         found,
-        low=min(low, divergence.upper),
+        value=max(found.value, low),
+        low=low,
         high=divergence.upper,
         method="bound",
-        reason=words.objection(list(against)),
+        reason=reason,
     )
+
+
+def few_rows(divergence: Divergence, ratios: Ratios) -> str:
+    """Why a divergence has no upper end, where a few rows decide it; empty where many do."""
+    return words.objection(["tails"]) if divergence.rests_on(*ratios) < _FEW else ""

@@ -8,7 +8,6 @@ on F is written down and the squares are added up.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..data.blocks import Block
 from ..functionals.f_divergence import Divergence, Linearisation
+from ..telling import quiet
 from ..typing import Array
 from .influence import Influence, at_rows, centred_terms
 
@@ -37,11 +37,13 @@ def divergence_std_error(
     """
     if not np.isfinite(float(divergence.value(*ratios))):
         return np.inf
-    linear, weights = linearised(divergence, ratios)
-    error = delta_std_error(linear, *weights, influence)
-    if without:
-        moved = [float(divergence.value(p, q, *ratios[2:])) for p, q in without]
-        error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
+    # Squares above the largest float are an error that is not known.
+    with np.errstate(over="ignore", invalid="ignore"):
+        linear, weights = linearised(divergence, ratios)
+        error = delta_std_error(linear, *weights, influence)
+        if without:
+            moved = [float(divergence.value(p, q, *ratios[2:])) for p, q in without]
+            error = float(np.hypot(error, jackknife_std_error(np.array(moved), level)))
     return error if np.isfinite(error) else np.inf
 
 
@@ -123,9 +125,8 @@ def choice_range(
     """
     if len(alternatives) < 2:
         return 0.0, 0.0
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # An alternative beyond the largest float says no more than that it is far away.
-        warnings.simplefilter("ignore")
+    # An alternative beyond the largest float says no more than that it is far away.
+    with quiet():
         values = np.array([float(divergence.value(p, q)) for p, q in alternatives])
     if not np.isfinite(values[0]):
         return 0.0, 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +13,7 @@ from ..mdre import MDRE
 from ..model.classes import ClassModel
 from ..model.objective import Objective, Point
 from ..model.rows import ClassRows
+from ..telling import tell
 from ..typing import Array
 from .influence import Influence
 
@@ -56,7 +56,7 @@ class Fit:
         given = np.array([sample.weight.sum() for sample in self.rows.samples])
         factor = float((self.objective.blocks.mass[:2] / given).max())
         if factor > 1.05:
-            warnings.warn(
+            tell(
                 f"Rows of p or q weigh {factor:.2g} each in the objective, as another class has "
                 f"more rows: the posterior is too narrow by up to {np.sqrt(factor):.2g}. Fit MDRE "
                 f"with prior='counts', in which every row weighs one, or use {way}.",
@@ -66,7 +66,7 @@ class Fit:
     def warn_of_anchors(self) -> None:
         """Warn where anchors were fitted in a way whose error has no formula."""
         if not self.model.has_influence:
-            warnings.warn(
+            tell(
                 f"The error of the anchors ({self.kinds_of_anchors}) is not counted: use "
                 "isthmus.uncertainty.bootstrap, which fits them again.",
                 stacklevel=3,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,10 @@ import numpy as np
 from ..data.seeds import Seeds
 from ..functionals import Divergence, Estimate, get_divergence
 from ..mdre import MDRE
+from ..telling import quiet
 from ..typing import Array, RandomState
 from .bootstrap import bootstrap
+from .cross_fitted import few_rows
 from .delta import Ratios, linearised
 from .fit import fit_of
 from .influence import Influence, centred_terms, is_small
@@ -49,13 +51,11 @@ def interval(
         else:
             draws = _posterior_draws(mdre, ratios, divergence, kind, random_state, **how)
         error = float(draws.std(ddof=1))
-    if not np.isfinite(error):
-        return Estimate.from_std_error(
-            value, np.inf, level=level, lower=0.0, upper=divergence.upper, method=kind
-        )
-    ends = value + np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level]) - np.median(draws)
-    low, high = np.clip(ends, 0.0, divergence.upper)
-    return Estimate(value, error, low, high, level=level, method=kind)
+    found = divergence.estimate(
+        value, error, draws=draws if np.isfinite(error) else None, level=level, method=kind
+    )
+    reason = few_rows(divergence, ratios)
+    return replace(found, high=divergence.upper, reason=reason) if reason else found
 
 
 def _posterior_draws(
@@ -86,9 +86,8 @@ def _posterior_draws(
             count = int(np.clip(40_000_000 // sum(map(len, terms)), 400, 2000))
             z = rng.standard_normal((how.get("draws", count), target.size))
         else:
-            with warnings.catch_warnings():
-                # What the weights do to the width of a posterior is made good below.
-                warnings.filterwarnings("ignore", "Rows of p or q weigh", UserWarning)
+            # What the weights do to the width of a posterior is made good below.
+            with quiet("Rows of p or q weigh"):
                 posterior = nuts(mdre, random_state=seeds("nuts"), **{"progress": False, **how})
             target, z = posterior.target, posterior.z
         influence = Influence(target.point, fit.model.anchored)

@@ -43,24 +43,18 @@ def learned_estimate(
     terms = divergence.influences(ratios[0], np.minimum(ratios[1], top), *ratios[2:])
     error = _std_error(terms, ratios)
     if smaller is None or not np.isfinite(error):
-        return Estimate.from_std_error(
-            value, error, level=level, lower=0.0, upper=divergence.upper, method="learned"
-        )
+        return divergence.estimate(value, error, level=level, method="learned")
     fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
     gain = value - float(divergence.value(*fewer))
     noise = _noise(divergence, ratios, fewer)
     further = max(gain, 0.0)
     sure = further**2 / (further**2 + noise**2) if further > 0 else 0.0
-    if sure > 0:
-        value += sure * smaller.ahead(FAST) * further
-        error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
-    reached = Estimate.from_std_error(
-        value, error, level=level, lower=0.0, upper=divergence.upper, method="learned"
-    )
     below = sure * smaller.ahead(FAST) * further
+    error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
     # No gain that was seen is no gain: half of its noise may have hidden one.
     above = smaller.ahead(SLOW) * max(further, 0.5 * noise) - below
-    return reached.widened(below, above, lower=0.0, upper=divergence.upper)
+    value = min(value + below, divergence.upper)
+    return divergence.estimate(value, error, (below, above), level=level, method="learned")
 
 
 def further_end(divergence: Divergence, ratios: Ratios, smaller: Smaller | None) -> float:
@@ -94,6 +88,7 @@ def _std_error(terms: tuple[Array, Array], ratios: Ratios) -> float:
         counts = share > 0
         if not np.isfinite(term[counts]).all():
             return np.inf
-        gap = term[counts] - share[counts] @ term[counts]
-        total += float((share[counts] ** 2) @ gap**2)
-    return float(np.sqrt(total))
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = term[counts] - share[counts] @ term[counts]
+            total += float((share[counts] ** 2) @ gap**2)
+    return float(np.sqrt(total)) if np.isfinite(total) else np.inf

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.seeds import Seeds
 from ..data.validation import check_flag, check_number, check_option
+from ..telling import tell
 from ..typing import Array, RandomState
 from .fit import Fit, fit_of
 from .influence import Influence
@@ -221,7 +222,7 @@ class NutsPosterior(Posterior):
                 f"{self.divergences} transitions diverged: raise target_accept, or a small l2"
             )
         if told:
-            warnings.warn(f"NUTS: {'; '.join(told)}.", stacklevel=3)
+            tell(f"NUTS: {'; '.join(told)}.", stacklevel=3)
 
 
 def _compiled(nutpie: Any, target: Target) -> Any:

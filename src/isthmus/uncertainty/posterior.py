@@ -137,12 +137,14 @@ class Posterior:
         values = self.divergence_draws(spec, p, q, weight_p=weight_p, weight_q=weight_q)
         low, high = np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
         reason = "" if np.isfinite(high) else "draws of the posterior have no finite value"
-        return Estimate(
+        return Estimate.within(
             values.mean(),
             values.std(ddof=1),
             low,
             high,
             level=level,
+            lower=0.0,
+            upper=get_divergence(spec).upper,
             method=self.method,
             reason=reason,
         )

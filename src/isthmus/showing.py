@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import words
 from .data.validation import check_number
 from .given import GivenRows, TopRows, clearest
 from .tabled import as_dict, as_frame
 
-if TYPE_CHECKING:
-    from .comparison import Comparison
-
 
 class Shown:
     """What a :class:`~isthmus.Comparison` can be shown as."""
 
-    def top_rows(self: Comparison, n: int = 10) -> TopRows:
+    def top_rows(self: Any, n: int = 10) -> TopRows:
         """The rows that are most of p and most of q, as they were given.
 
         Parameters
@@ -52,9 +49,7 @@ class Shown:
         given = GivenRows() if self.given is None else self.given
         return given.take(self.samples, *clearest(self.log_ratio_p, self.log_ratio_q, n))
 
-    def to_dict(
-        self: Comparison, divergences: Sequence[str] = words.USUAL_DIVERGENCES
-    ) -> dict[str, Any]:
+    def to_dict(self: Any, divergences: Sequence[str] = words.USUAL_DIVERGENCES) -> dict[str, Any]:
         """Answer, divergences and checks as a dictionary that strict JSON accepts.
 
         Parameters
@@ -78,7 +73,7 @@ class Shown:
         found = {name: self.divergence(name) for name in divergences}
         return as_dict(found, self.diagnostics, facts)
 
-    def to_frame(self: Comparison, divergences: Sequence[str] = words.USUAL_DIVERGENCES) -> Any:
+    def to_frame(self: Any, divergences: Sequence[str] = words.USUAL_DIVERGENCES) -> Any:
         """The divergences as a frame, one row for each.
 
         Parameters
@@ -94,18 +89,18 @@ class Shown:
         """
         return as_frame({name: self.divergence(name) for name in divergences})
 
-    def report(self: Comparison, path: str | os.PathLike[str], **how: Any) -> Path:
+    def report(self: Any, path: str | os.PathLike[str], **how: Any) -> Path:
         """Write all of this as one page of HTML; see :func:`isthmus.report.write`."""
         from .report import write
 
         return write(self, path, **how)
 
-    def _repr_html_(self: Comparison) -> str:
+    def _repr_html_(self: Any) -> str:
         from .report import fragment
 
         return fragment(self)
 
-    def __repr__(self: Comparison) -> str:
+    def __repr__(self: Any) -> str:
         return (
             f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "
             f"kl={self.kl}, trusted={self.trusted}, rests_on={self.rests_on!r})"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isthmus import StackedMDRE, compare, stack
-from isthmus.baselines import KLIEP
+from isthmus.baselines import KLIEP, kliep
 from isthmus.data.sample import TwoSamples
 from isthmus.estimator import RatioEstimator
 
@@ -95,13 +95,21 @@ def test_candidates_of_a_stack_see_weights_in_every_fold():
             np.testing.assert_allclose(ratio, ratio[0])
 
 
-def test_a_row_that_is_left_out_is_no_centre_of_kliep():
-    # Rows of p so far apart that a narrow kernel sees nothing but its own centre: left out, a row
-    # has the least likelihood that there is. As a centre it would have the largest.
+def test_a_row_that_is_left_out_is_no_centre_of_kliep(monkeypatch):
+    seen = []
+
+    class Recorded(kliep.Likelihoods):
+        """Writes down which share of the rows are at a centre."""
+
+        def __init__(self, squares, n, width, mean):
+            seen.append((n, float((squares(slice(0, n)).min(axis=1) == 0.0).mean())))
+            super().__init__(squares, n, width, mean)
+
+    monkeypatch.setattr(kliep, "Likelihoods", Recorded)
     rng = np.random.default_rng(0)
-    p = np.arange(30.0) + rng.uniform(0, 0.1, 30)
-    q = rng.uniform(0, 30, 300)
-    model = KLIEP(width=[0.001, 3.0], standardise=False, random_state=0).fit(*stack(p, q))
-    narrow, wide = model.scores_[np.argsort(model.widths_)]
-    assert np.isclose(narrow, np.log(model.floor_)) and wide > narrow
-    assert model.width_ == 3.0
+    X, y = stack(rng.normal(0, 1, 30), rng.normal(0.5, 1, 80))
+    KLIEP(width=[0.3, 1.0], folds=5, standardise=False, random_state=0).fit(X, y)
+    # All rows of p are centres: those that are fitted to are at home, and those left out are not.
+    held, kept = ([share for n, share in seen if n == rows] for rows in (6, 24))
+    assert len(held) == len(kept) >= 5
+    assert set(kept) == {1.0} and set(held) == {0.0}

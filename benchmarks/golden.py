@@ -124,7 +124,7 @@ def answers(c: Any, new: Any) -> Found:
         "kl_lower_bound": c.kl_lower_bound().low,
         "log_ratio_p": array(c.log_ratio_p),
         "log_ratio_q": array(c.log_ratio_q),
-        "weights": array(c.weights()),
+        "weights": array(c.weights(normalise=True)),
         "new": array(c.log_ratio(new)),
         "checks": {
             name: {"verdict": check.verdict, "value": check.value}

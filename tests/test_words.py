@@ -43,7 +43,7 @@ class TestAnswerOnThePage:
                 estimate(3.0),
                 checks("ok", "fail", weights=("fail",)),
                 "The two samples differ: KL(p‖q) is 3.00 nats (95 % interval 2.80 to 3.20), but 1 "
-                "of 3 checks failed: read why before you rely on it.",
+                "of 2 checks failed: read why before you rely on it.",
             ),
             (
                 estimate(3.0),

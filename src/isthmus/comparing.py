@@ -16,6 +16,7 @@ from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
+from .given import GivenRows
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -132,11 +133,12 @@ def compare(
         random_state,
         weight_p is not None or weight_q is not None,
     )
-    encoder = None
+    encoder, given = None, GivenRows.of(p, q)
     p, q = as_table(p), as_table(q)
     if is_table(p) and is_table(q):
         encoder = TableEncoder(columns, call.drop, keep=call.keep, missing=missing, dates=dates)
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
+        given = given.used(encoder.kept_p_, encoder.kept_q_)
     elif call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
         raise ValueError(
             "columns, drop, keep, missing and dates apply to frames; received "
@@ -147,13 +149,14 @@ def compare(
     if encoder is None:
         # A copy: what the caller does to the arrays later is not seen here.
         samples = samples.map(lambda x: np.array(x, order="C"))
-    return compare_samples(samples, call, encoder, n_jobs=n_jobs, progress=progress)
+    return compare_samples(samples, call, encoder, given, n_jobs=n_jobs, progress=progress)
 
 
 def compare_samples(
     samples: TwoSamples,
     call: Call,
     encoder: TableEncoder | None = None,
+    given: GivenRows | None = None,
     *,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
@@ -189,6 +192,7 @@ def compare_samples(
         level=call.level,
         call=call,
         encoder=encoder,
+        given=given,
     )
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,8 +14,8 @@ from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
-from .data.validation import as_rows, check_number, check_option
-from .diagnostics import Check, ColumnDifference, column_differences
+from .data.validation import as_rows, check_flag, check_number, check_option
+from .diagnostics import Check, ColumnDifference, Diagnostics, column_differences
 from .diagnostics.diagnose import diagnose
 from .diagnostics.extrapolation import check_extrapolation, distance_from
 from .diagnostics.normalisation import COVERED, reach
@@ -31,9 +28,11 @@ from .functionals import (
     kl_lower_bound,
     nwj,
 )
+from .given import GivenRows, clearest
 from .mdre import MDRE
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
+from .showing import Shown
 from .stacked import StackedMDRE
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
@@ -48,7 +47,7 @@ _LEAST_REST = 20
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison:
+class Comparison(Shown):
     """What :func:`compare` found out about two samples.
 
     Nothing that is asked of it changes it: it is its attributes, and so is its pickle.
@@ -67,6 +66,8 @@ class Comparison:
         What was asked for, from which the code that repeats it is written.
     encoder : TableEncoder or None
         What turned frames into rows.
+    given : GivenRows or None
+        What was given, for :meth:`top_rows`. A pickle holds a hundred rows of each frame.
     """
 
     estimator: Any
@@ -75,6 +76,7 @@ class Comparison:
     level: float
     call: Call
     encoder: TableEncoder | None = None
+    given: GivenRows | None = None
 
     @property
     def log_ratio_p(self) -> Array:
@@ -143,20 +145,24 @@ class Comparison:
             )
         return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
 
-    def weights(self, x: Any = None) -> Array:
-        """Importance weights p/q, with mean one over the rows of x.
+    def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
+        """Importance weights p/q: rows of q that are weighted by them look like p.
 
         Parameters
         ----------
         x : array-like or frame, optional
             Rows to weight; by default those of q, with cross-fitted ratios.
+        normalise : bool, default False
+            Whether to divide by their mean, which is then one. Otherwise a row's weight is its
+            p/q, whatever other rows there are.
 
         Returns
         -------
         ndarray of shape (n,)
         """
+        check_flag(normalise, "normalise")
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
-        return np.asarray(importance_weights(log_ratio))
+        return importance_weights(log_ratio, normalise)
 
     @property
     def kl(self) -> Estimate:
@@ -350,13 +356,13 @@ class Comparison:
         return kl_lower_bound(*self.ratios, level=level, method=method, **folds)
 
     @cached_property
-    def diagnostics(self) -> MappingProxyType[str, Check]:
-        """Checks by name: "convergence", "accuracy", "normalisation_q" and so on.
+    def diagnostics(self) -> Diagnostics:
+        """Checks by name: "convergence", "normalisation_q" and so on; ``print`` shows a table.
 
         Levels that only one sample has are no matter of checks: a divergence says by itself where
         they make it infinite. The checks are then those of the other rows.
         """
-        return MappingProxyType(diagnose(self.rest or self))
+        return diagnose(self.rest or self)
 
     @cached_property
     def columns(self) -> tuple[ColumnDifference, ...]:
@@ -400,21 +406,14 @@ class Comparison:
             return self.estimator.selection_.rests_on
         return type(self.estimator).__name__
 
-    def report(self, path: str | os.PathLike[str], **how: Any) -> Path:
-        """Write all of this as one page of HTML; see :func:`isthmus.report.write`."""
-        from .report import write
-
-        return write(self, path, **how)
-
-    def __repr__(self) -> str:
-        return (
-            f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "
-            f"kl={self.kl}, trusted={self.trusted}, rests_on={self.rests_on!r})"
-        )
-
     def __getstate__(self) -> dict[str, Any]:
         # What was worked out from the attributes is worked out again.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.given is not None:
+            sizes = len(self.log_ratio_p), len(self.log_ratio_q)
+            some = clearest(self.log_ratio_p, self.log_ratio_q)
+            state["given"] = self.given.shortened(*some, sizes)
+        return state
 
     @cached_property
     def kept(self) -> KeptRows:

@@ -7,12 +7,18 @@ it takes back may be another's. What is kept quiet here is so in the thread that
 from __future__ import annotations
 
 import contextvars
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
+
+_GUARD = threading.Lock()
+_AT_WORK: list[None] = []
+_BEFORE: list[object] = []
+_COMPLEX = np.exceptions.ComplexWarning
 
 T = TypeVar("T")
 Heard = tuple[type[Warning], str]
@@ -65,6 +71,30 @@ def in_this_context(run: Callable[[int], T]) -> Callable[[int], T]:
     """The same function for another thread, in which as much is kept quiet as here."""
     here = contextvars.copy_context()
     return lambda task: here.copy().run(run, task)
+
+
+@contextmanager
+def settled_filters() -> Iterator[None]:
+    """Take away what scikit-learn's checks of arrays leave in Python's filters.
+
+    They turn the warning of complex numbers into an error for a moment. Where threads do so at
+    once, one of them may put back what another has put there. When the last of ours is done,
+    that is removed; nothing else is touched.
+    """
+    with _GUARD:
+        if not _AT_WORK:
+            _BEFORE[:] = warnings.filters
+        _AT_WORK.append(None)
+    try:
+        yield
+    finally:
+        with _GUARD:
+            _AT_WORK.pop()
+            if not _AT_WORK:
+                left = [one for one in warnings.filters if one[2] is _COMPLEX]
+                for one in left:
+                    if one not in _BEFORE:
+                        warnings.filters.remove(one)  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -311,16 +311,16 @@ def page_answer(kl: Estimate, checks: Mapping[str, Check], labels: tuple[str, st
 
 
 def _page_trust(checks: Mapping[str, Check]) -> str:
-    total = len(checks)
     verdicts = [check.verdict for check in on_ratio(checks).values()]
-    failed = verdicts.count("fail")
-    attention = sum(check.verdict != "ok" for check in checks.values())
-    if not total:
+    # As in the terminal: checks on weights are no verdict on the ratio.
+    total, failed = len(verdicts), verdicts.count("fail")
+    attention = sum(verdict != "ok" for verdict in verdicts)
+    if not checks:
         return ". No check was made."
     if failed:
         return f", but {failed} of {total} checks failed: read why before you rely on it."
-    if not attention:
-        return f", and all {total} checks are passed."
-    if all(verdict == "ok" for verdict in verdicts):
+    if attention:
+        return f", and {attention} of {total} checks want{'s' * (attention == 1)} attention."
+    if any(check.verdict != "ok" for check in checks.values()):
         return ", and every check on it is passed; only importance weights want attention."
-    return f", and {attention} of {total} checks want{'s' * (attention == 1)} attention."
+    return f", and all {total} checks are passed."

@@ -65,11 +65,11 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
         forward = forward / np.where(scale > 0, scale, 1.0)
         back, origin = np.linalg.inv(forward), X.mean(axis=0)
         U = (X - origin) @ forward
-        k = min(self.n_components, max(len(X) // (2 * X.shape[1] + 2), 1))
+        k = _at_most(U, min(self.n_components, max(len(X) // (2 * X.shape[1] + 2), 1)))
         towards = None if surroundings is None else (surroundings.other - origin) @ forward
         fit = self._line if self.covariance == "line" else self._em
         if not U.any():  # rows that are all alike
-            k, fit = 1, self._em
+            fit = self._em
         shares, means, covariances = fit(U, k, _flattest(U, towards))
         self.components_: list[Component] = []
         for share, mean, covariance in zip(shares, means, covariances, strict=True):
@@ -108,7 +108,7 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
 def _mixture(U: Array, k: int, kind: str, means: Array | None) -> Any:
     from sklearn.mixture import GaussianMixture
 
-    class Mixture(GaussianMixture):  # type: ignore[misc]
+    class Mixture(GaussianMixture):
         """One that does not warn: an anchor need not be at its optimum, the critic learns the rest.
 
         To silence the warning would be to silence it in every thread.
@@ -126,6 +126,11 @@ def _mixture(U: Array, k: int, kind: str, means: Array | None) -> Any:
         random_state=0,
     )
     return mixture.fit(U)
+
+
+def _at_most(U: Array, k: int) -> int:
+    """As many normals as there are different rows, and no more than k."""
+    return k if len(np.unique(U[:, 0])) >= k else min(k, len(np.unique(U, axis=0)))
 
 
 def _flattest(U: Array, towards: Array | None) -> Array:

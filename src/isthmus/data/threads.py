@@ -15,6 +15,8 @@ from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
+from ..telling import settled_filters
+
 
 class _Inside(threading.local):
     """The limit that holds in a thread, if there is one, and whether it is that of BLAS too."""
@@ -61,7 +63,7 @@ def limited_threads(n_jobs: int | None = None) -> Iterator[None]:
         if not _HERE.blas:
             libraries = libraries.select(user_api="openmp")
         limits = [{**one, "num_threads": min(most, one["num_threads"])} for one in libraries.info()]
-        with libraries.limit(limits=limits):
+        with libraries.limit(limits=limits), settled_filters():
             yield
     finally:
         _HERE.most = outer

@@ -8,6 +8,7 @@ from .check import Check, Verdict, doubt
 from .columns import ColumnDifference, ColumnShift, column_differences, rank_columns
 from .extrapolation import check_extrapolation
 from .fitting import check_convergence, check_flexibility, check_rising, check_support
+from .found import Diagnostics
 from .normalisation import check_normalisation
 from .pareto import pareto_k
 from .tails import check_effective_size, check_pareto, check_precision, check_tails
@@ -17,6 +18,7 @@ __all__ = [
     "Check",
     "ColumnDifference",
     "ColumnShift",
+    "Diagnostics",
     "TwoSampleTest",
     "Verdict",
     "accuracy_band",

@@ -13,6 +13,7 @@ from .check import Check
 from .disjoint import disjoint
 from .evidence import Compared, Evidence
 from .fitting import convergence, flexibility, rising, support
+from .found import Diagnostics
 from .normalisation import normalisation
 from .stacking import family, learning, levels, reach, separation
 from .tails import bound, check_effective_size, check_pareto, precision, tails
@@ -51,9 +52,9 @@ these against trees, regressions and neighbours already."""
 
 
 @limited_threads()
-def diagnose(comparison: Compared) -> dict[str, Check]:
+def diagnose(comparison: Compared) -> Diagnostics:
     """Make every check that applies to a comparison, by name."""
     evidence = Evidence(comparison)
     left_out = _OF_FAMILIES if evidence.stacked else set()
     found = {name: check(evidence) for name, check in CHECKS.items() if name not in left_out}
-    return {name: check for name, check in found.items() if check is not None}
+    return Diagnostics({name: check for name, check in found.items() if check is not None})

@@ -8,22 +8,26 @@ import numpy.typing as npt
 from ..typing import Array
 from .arrays import check_log_ratio, float_or_array
 
+_LARGEST_LOG = float(np.log(np.finfo(np.float64).max)) - 1e-9
 
-def importance_weights(log_ratio: npt.ArrayLike) -> Array:
-    r"""Self-normalised importance weights :math:`w_i = n\, r_i / \sum_j r_j`.
 
-    Their mean is one, so a constant added to the log-ratios makes no
+def importance_weights(log_ratio: npt.ArrayLike, normalise: bool = True) -> Array:
+    r"""Importance weights: self-normalised, :math:`w_i = n\, r_i / \sum_j r_j`, or :math:`r_i`.
+
+    Normalised, their mean is one, so a constant added to the log-ratios makes no
     difference, and neither does the scale: log-ratios of ±1000 are fine.
 
     Parameters
     ----------
     log_ratio : array-like of shape (n,) or (..., n)
         log p/q at rows from q. -inf gives weight 0; +inf is refused.
+    normalise : bool, default=True
+        Whether the mean is one. Otherwise the weights are p/q itself, at most the largest float.
 
     Returns
     -------
     ndarray of the same shape
-        Nonnegative, mean one over the last axis.
+        Nonnegative; mean one over the last axis if normalised.
 
     Examples
     --------
@@ -31,7 +35,12 @@ def importance_weights(log_ratio: npt.ArrayLike) -> Array:
     >>> from isthmus.functionals import importance_weights
     >>> importance_weights(np.log([1.0, 3.0]) + 1000)
     array([0.5, 1.5])
+    >>> importance_weights(np.log([1.0, 3.0]), normalise=False).round(6)
+    array([1., 3.])
     """
+    if not normalise:
+        t = check_log_ratio("log_ratio", log_ratio)
+        return np.asarray(np.exp(np.minimum(t, _LARGEST_LOG)))
     w = _relative(log_ratio)
     return np.asarray(w / w.mean(axis=-1, keepdims=True))
 

@@ -5,5 +5,6 @@ figures are within it, it has no scripts, and it asks the network for nothing.
 """
 
 from .document import page, write
+from .notebook import fragment
 
-__all__ = ["page", "write"]
+__all__ = ["fragment", "page", "write"]

@@ -332,6 +332,23 @@ class Comparison:
 
         return write(self, path, **how)
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write what is found, without the rows, to a file for :func:`isthmus.load`.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; an old file is replaced once the new one is whole.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from .storing import SavedComparison, save
+
+        return save(SavedComparison.of(self), path)
+
     def __repr__(self) -> str:
         return (
             f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "

@@ -64,6 +64,8 @@ class Bumps:
 
 @dataclass(frozen=True)
 class BumpFeatures:
+    """Bumps at centres, the columns themselves and the log-ratio before."""
+
     columns: Columns
     centres: Array
     width: float

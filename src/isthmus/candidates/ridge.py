@@ -55,6 +55,8 @@ class Ridge:
 
 @dataclass(frozen=True)
 class RidgeFeatures:
+    """Standardised columns, and normal scores of those that are skewed."""
+
     columns: Columns
 
     def __call__(self, rows: Array) -> Array:

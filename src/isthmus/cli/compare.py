@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..files import check_target
 from ..settings import Call
 from ..words import USUAL_DIVERGENCES
 from .options import AsJson, Missing, Seed, check_options, names_in
@@ -56,6 +57,10 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Write everything as one page to this .html file.")
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the model to this file, for `isthmus score`."),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print the answer's one sentence and nothing else.")
     ] = False,
@@ -72,6 +77,10 @@ def compare(
     if a is None and (columns or drop or missing is not Missing.error):
         raise ValueError("--columns, --drop and --missing must come with two files; received none.")
     check_options(level, seed, plot, report)
+    if save is not None:
+        if a is None:
+            raise ValueError("--save must come with two files; received none.")
+        check_target(save, "--save")
 
     from ..functionals import get_divergence
     from .example import compare_example
@@ -96,10 +105,10 @@ def compare(
         random_state=seed,
         files=(str(a), str(b)),
     )
-    compare_files(a, b, call, output)
+    compare_files(a, b, call, output, save)
 
 
-def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
+def compare_files(a: Path, b: Path, call: Call, output: Output, save: Path | None = None) -> None:
     """Compare two files, and print and write what was found."""
     from .. import plots
     from ..comparing import compare_samples
@@ -115,6 +124,8 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
         samples = as_two_samples(*encoder.fit_transform(read_table(a), read_table(b)))
         found = compare_samples(samples, call, encoder, progress=progress)
         divergences = {name: found.divergence(name) for name in output.divergences}
+        if save is not None:
+            found.save(save)
         if output.plot is not None:
             save_figure(
                 lambda ax: plots.log_ratio_histogram(

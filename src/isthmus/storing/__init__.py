@@ -119,7 +119,7 @@ def _model(members: dict[str, bytes]) -> Any:
     try:
         reader = Reader(content, members)
         model = reader.value(content.get("value"))
-        trial = content.get("trial")
+        trial: Any = content.get("trial")
         probe, wanted = (reader.value(trial[name]) for name in ("rows", "log_ratio"))
     except RecursionError:
         raise ModelFileError(f"its {_MODEL} is nested too deeply.") from None

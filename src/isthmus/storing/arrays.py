@@ -23,8 +23,8 @@ def array_bytes(array: np.ndarray) -> bytes:
     file = io.BytesIO()
     # Zero dimensions would become one, and columns first stay so: products are then the same
     # to the bit.
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    plain = np.array(array, dtype=array.dtype.newbyteorder("<"), order=order)
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    plain = array.astype(array.dtype.newbyteorder("<"), order="F" if by_columns else "C")
     np.lib.format.write_array(file, plain, version=(1, 0), allow_pickle=False)
     return file.getvalue()
 
@@ -55,6 +55,6 @@ def array_from(data: bytes, facts: Any, name: str) -> np.ndarray:
     rest = data[file.tell() :]
     if math.prod(shape) * dtype.itemsize != len(rest):
         raise ModelFileError(f"its member {name} is not as long as its shape says.")
-    order = "F" if by_columns else "C"
-    flat = np.frombuffer(rest, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
-    return np.array(flat, dtype=dtype.newbyteorder("="), order=order)
+    found_array = np.frombuffer(rest, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
+    # A copy, which can be written to, in the order and in the bytes of the machine.
+    return found_array.astype(dtype.newbyteorder("="), order="F" if by_columns else "C")

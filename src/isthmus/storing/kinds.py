@@ -92,8 +92,8 @@ _ANSWERS = (
 _ESTIMATORS = (
     _kind("mdre", MDRE, f"{_FITTED} best_params_ auxiliaries_ selection_ n_iter_ l2_ solution_ "
           "model_", "fitted_to_"),
-    _kind("stacked", StackedMDRE, f"{_FITTED} selection_ before_ densities_ first_ members_ single_ "
-          "constant_", "crossfit_"),
+    _kind("stacked", StackedMDRE, f"{_FITTED} selection_ before_ densities_ first_ members_ "
+          "single_ constant_", "crossfit_"),
     _kind("baselines.bdre", baselines.BDRE,
           f"{_FITTED} estimator_ n_iter_ l2_ selection_ classifier_"),
     _kind("baselines.tre", baselines.TRE, f"{_FITTED} n_waymarks_ models_ alphas_ l2_ "
@@ -112,8 +112,8 @@ _ESTIMATORS = (
           f"{_FITTED} map_ training_ _scale classifier_ standard_ flow_", recipes={"flow_": _flow}),
     _kind("baselines.dre-infinity", baselines.DREInfinity,
           f"{_FITTED} score_ path_ map_ _bias l2_ times_ training_"),
-    _kind("baselines.info-nce", baselines.InfoNCE, f"{_FITTED} standard_ largest_ training_ n_iter_ "
-          "mutual_information_ columns_x_ columns_y_ module_ references_"),
+    _kind("baselines.info-nce", baselines.InfoNCE, f"{_FITTED} standard_ largest_ training_ "
+          "n_iter_ mutual_information_ columns_x_ columns_y_ module_ references_"),
     _kind("baselines.plug-in", baselines.PlugIn, f"{_FITTED} map_ _named densities_"),
     _kind("baselines.plug-in.components", Components),
     _kind("baselines.plug-in.kernels", Kernels),

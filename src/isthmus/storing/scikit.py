@@ -34,6 +34,7 @@ TRUSTED = (
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.tree._tree.Tree",
+    "sklearn.utils._bunch.Bunch",
     "sklearn.utils.validation.check_array",
 )
 """Types beyond those that skops trusts by itself, all of them scikit-learn's own parts."""
@@ -113,6 +114,11 @@ def _check_trees(value: Any, name: str, seen: set[int]) -> None:
         sets = len(value.raw_left_cat_bitsets)
         by_set = nodes["is_categorical"].astype(bool) & ~leaf
         if (nodes["bitset_idx"][by_set] >= sets).any():
+            raise _outside(name)
+    elif kind.__name__ in ("KDTree", "BallTree"):
+        data, order, nodes, _ = map(np.asarray, value.get_arrays())
+        places = (order, nodes["idx_start"], nodes["idx_end"] - 1)
+        if any(((one < 0) | (one >= len(data))).any() for one in places):
             raise _outside(name)
     elif isinstance(value, list | tuple):
         for one in value:

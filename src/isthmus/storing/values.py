@@ -239,7 +239,7 @@ class Reader:
                 found[name] = _default(kind, name)
         if kind.is_tuple:
             return kind.cls(*(found[name] for name in kind.kept))
-        out = kind.cls.__new__(kind.cls)
+        out: Any = object.__new__(kind.cls)
         # The names are those of the registry, and none comes from the file.
         for name in (*own_names(kind.cls), *kind.further):
             if name in found:

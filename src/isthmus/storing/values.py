@@ -66,7 +66,8 @@ class Writer:
         if isinstance(value, np.generic):
             return {"scalar": [value.dtype.str, value.tobytes().hex()]}
         if type(value) is slice:
-            return {"slice": [value.start, value.stop, value.step]}
+            ends = (value.start, value.stop, value.step)
+            return {"slice": [one if one is None else int(one) for one in ends]}
         if isinstance(value, np.random.Generator | np.random.RandomState):
             # Another fit draws anew.
             return None

@@ -120,7 +120,7 @@ def test_new_levels_are_told_of(folder, model, capsys):
         run(["score", str(model), str(folder / "far.csv"), "-o", str(folder / "far.out.csv")]) == 0
     )
     assert "Atlantis" in capsys.readouterr().err
-    assert len((folder / "far.out.csv").read_text().splitlines()) == 3
+    assert len(out.read_text().splitlines()) == 3
 
 
 def test_an_empty_day(folder, model):

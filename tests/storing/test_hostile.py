@@ -215,7 +215,7 @@ class TestParts:
         def change(content, members):
             content["value"] = value
 
-        with pytest.raises(ModelFileError, match="model.json"):
+        with pytest.raises(ModelFileError, match=r"model\.json"):
             load(forged(change))
 
     def test_what_is_no_model(self, forged):
@@ -340,7 +340,7 @@ class TestTheContainer:
     def test_files_of_another_kind(self, tmp_path):
         other = tmp_path / "other.zip"
         other.write_bytes(zipped([("a.txt", b"text")]))
-        with pytest.raises(ModelFileError, match="no manifest.json"):
+        with pytest.raises(ModelFileError, match=r"no manifest\.json"):
             load(other)
         other.write_bytes(b"")
         with pytest.raises(ModelFileError, match="not a whole file"):

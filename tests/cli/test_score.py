@@ -123,6 +123,26 @@ def test_new_levels_are_told_of(folder, model, capsys):
     assert len(out.read_text().splitlines()) == 3
 
 
+def test_truth_values_and_whole_numbers_are_read_as_the_model_knows_them(folder):
+    rng = np.random.default_rng(0)
+    p, q = (
+        {"is_new": rng.random(200) < share, "count": rng.poisson(9 * share, 200) / 2}
+        for share in (0.3, 0.6)
+    )
+    found = isthmus.compare(p, q, critic="quadratic", folds=2, random_state=0)
+    saved = found.save(folder / "truth.isthmus")
+    (folder / "truth.csv").write_text("is_new,count\ntrue,1\nfalse,2\ntrue,2.5\n")
+    (folder / "truth.json").write_text(
+        '[{"is_new": true, "count": 1}, {"is_new": false, "count": 2},'
+        ' {"is_new": true, "count": 2.5}]'
+    )
+    wanted = found.log_ratio({"is_new": [True, False, True], "count": [1.0, 2.0, 2.5]})
+    for name in ("truth.csv", "truth.json"):
+        out = folder / "truth.parquet"
+        assert run(["score", str(saved), str(folder / name), "-o", str(out)]) == 0
+        assert np.array_equal(parquet.read_table(out)["log_ratio"].to_numpy(), wanted)
+
+
 def test_an_empty_day(folder, model):
     (folder / "empty.csv").write_text("id,age,town\n")
     out = folder / "empty.parquet"

@@ -1,6 +1,6 @@
 """Write the files of this version that later versions must load: run it once for a release.
 
-    python tests/storing/write_kept.py
+python tests/storing/write_kept.py
 """
 
 from __future__ import annotations

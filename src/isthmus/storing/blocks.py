@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from json import loads
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ _SUFFIXES = {
     ".pq": "parquet",
     ".jsonl": "json",
     ".ndjson": "json",
+    ".json": "json",
     ".arrow": "arrow",
     ".feather": "arrow",
     ".arrows": "arrow",
@@ -165,7 +167,7 @@ def _form(stream: _Counted, path: Path | None) -> str:
             return form
     if not first.strip():
         raise TableError("there is nothing in it.")
-    return "json" if first.lstrip().startswith(b"{") else "csv"
+    return "json" if first.lstrip().startswith((b"{", b"[")) else "csv"
 
 
 def _parquet(stream: _Counted, size: int) -> Blocks:
@@ -206,9 +208,17 @@ def _arrow(stream: _Counted, size: int) -> Blocks:
 
 
 def _json(stream: _Counted, size: int) -> Blocks:
-    from pyarrow import json
+    from pyarrow import Table, json
 
     lines = io.BufferedReader(stream, _BYTES)
+    if stream.peek(8).lstrip()[:1] == b"[":
+        # A list has no lines to be read by.
+        rows = loads(lines.read())
+        if not rows or not all(isinstance(row, dict) for row in rows):
+            raise TableError("a list must hold one object for every row.")
+        every_row = Table.from_pylist(rows)
+        cut = (every_row.slice(begin, ROWS) for begin in range(0, len(rows), ROWS))
+        return Blocks(every_row.column_names, cut, len(rows))
 
     def parts() -> Iterator[Any]:
         while True:
@@ -251,9 +261,11 @@ def _csv(stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str
         io.BytesIO(whole), parse_options=parse, convert_options=csv.ConvertOptions(**how)
     ) as some:
         schema = some.schema
-    types = {name: pa.string() for name, kind in zip(schema.names, schema.types, strict=True)
-             if pa.types.is_null(kind)}  # fmt: skip
-    types |= {name: pa.string() for name in text} | {name: pa.float64() for name in numbers}
+    inferred = dict(zip(schema.names, schema.types, strict=True))
+    types = {name: pa.string() for name, kind in inferred.items() if pa.types.is_null(kind)}
+    types |= {name: pa.string() for name in text if name in inferred}
+    # Truth values are numbers to a model, and stay what they are here.
+    types |= {name: pa.float64() for name in numbers if _may_be_float(inferred.get(name))}
     reader = csv.open_csv(
         io.BufferedReader(stream, _BYTES),
         read_options=read,
@@ -266,6 +278,12 @@ def _csv(stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str
         for begin in range(0, batch.num_rows, ROWS)
     )
     return Blocks(schema.names, parts, size, lambda: stream.taken)
+
+
+def _may_be_float(kind: Any) -> bool:
+    from pyarrow import types
+
+    return kind is not None and (types.is_integer(kind) or types.is_null(kind))
 
 
 def _dialect(head: bytes) -> tuple[str, str]:

@@ -116,9 +116,8 @@ def test_compare_saves_what_score_loads(folder, capsys):
 
 def test_new_levels_are_told_of(folder, model, capsys):
     (folder / "far.csv").write_text("id,age,town\n1,40,Atlantis\n2,41,Bonn\n")
-    assert (
-        run(["score", str(model), str(folder / "far.csv"), "-o", str(folder / "far.out.csv")]) == 0
-    )
+    out = folder / "far.out.csv"
+    assert run(["score", str(model), str(folder / "far.csv"), "-o", str(out)]) == 0
     assert "Atlantis" in capsys.readouterr().err
     assert len(out.read_text().splitlines()) == 3
 

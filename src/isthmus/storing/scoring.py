@@ -79,7 +79,8 @@ def score_table(
         used = _used(model, table, keys, source)
         with written(target, form) as write:
             for part in table.parts:
-                write(_scored(model, _complete(part, [*keys, *used]), keys, used, weights))
+                whole = _complete(part, [*keys, *used])
+                write(_scored(model, whole, keys, used, weights, _label(source)))
                 rows += part.num_rows
                 if progress is not None:
                     done = rows if table.done is None else table.done()
@@ -89,14 +90,19 @@ def score_table(
     return rows
 
 
-def _scored(model: Any, part: Any, keys: Sequence[str], used: list[str], weights: bool) -> Any:
+def _scored(
+    model: Any, part: Any, keys: Sequence[str], used: list[str], weights: bool, label: str
+) -> Any:
     """Keys and scores of some rows."""
     import pyarrow as pa
 
     rows = part.select(used)
     if _encoder(model) is None and not hasattr(_estimator(model), "feature_names_in_"):
         rows = np.column_stack([column.to_numpy() for column in rows.columns])
-    log_ratio = model.log_ratio(rows)
+    try:
+        log_ratio = model.log_ratio(rows)
+    except ValueError as error:
+        raise TableError(f"{label}: {error}") from None
     out = part.select(list(keys)).append_column(LOG_RATIO, pa.array(log_ratio))
     if weights:
         with np.errstate(over="ignore"):

@@ -3,7 +3,8 @@
     python benchmarks/scoring.py [--quick] [--rows 200000] [--repeats 3]
 
 Models: boosted trees as a critic, whose bare ``predict_proba`` is scikit-learn's own; the stack of
-``compare`` on a table with categories; two densities. All in one process and in turn. Columns:
+``compare`` on a table with categories; two densities. All in one process and in turn, by processor
+time. Columns:
 
 bare
     Rows a second, in thousands, of ``predict_proba`` of the fitted model on numbers in memory.
@@ -72,14 +73,15 @@ def models(n: int) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Least time of several runs: what else the machine does only adds to it."""
-    out = []
+def seconds(ways: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Least processor time of several runs of each, in turn: others only add to it."""
+    out: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        out.append(time.perf_counter() - start)
-    return min(out)
+        for name, work in ways.items():
+            start = time.process_time()
+            work()
+            out[name].append(time.process_time() - start)
+    return {name: min(spent) for name, spent in out.items()}
 
 
 def measure(model: Any, bare: Any, folder: Path, n: int, repeats: int) -> dict[str, float]:
@@ -96,7 +98,7 @@ def measure(model: Any, bare: Any, folder: Path, n: int, repeats: int) -> dict[s
         "parquet": lambda: score_table(loaded, folder / "new.parquet", target),
         "csv": lambda: score_table(loaded, folder / "new.csv", target),
     }
-    return {name: seconds(work, repeats) for name, work in ways.items()}
+    return seconds(ways, repeats)
 
 
 def main() -> None:

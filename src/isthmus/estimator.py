@@ -214,17 +214,16 @@ class RatioEstimator(BaseEstimator):
         return total
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted model, without the rows, to a file for :func:`isthmus.load`.
+        """Write the fitted model, without the rows, to a file; see :func:`isthmus.load`.
 
         Parameters
         ----------
         path : str or path
-            Where to write; an old file is replaced once the new one is whole.
+            An old file is replaced once the new one is whole.
 
         Returns
         -------
         Path
-            The file.
         """
         from .storing import save
 

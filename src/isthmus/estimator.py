@@ -214,17 +214,7 @@ class RatioEstimator(BaseEstimator):
         return total
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted model, without the rows, to a file; see :func:`isthmus.load`.
-
-        Parameters
-        ----------
-        path : str or path
-            An old file is replaced once the new one is whole.
-
-        Returns
-        -------
-        Path
-        """
+        """Write the fitted model, without the rows, to a file; see :func:`isthmus.load`."""
         from .storing import save
 
         return save(self, path)

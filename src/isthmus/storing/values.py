@@ -240,9 +240,14 @@ class Reader:
                 found[name] = _default(kind, name)
         if kind.is_tuple:
             return kind.cls(*(found[name] for name in kind.kept))
-        out: Any = object.__new__(kind.cls)
+        own = {name: found[name] for name in own_names(kind.cls)}
+        try:
+            # A dataclass checks itself; an estimator takes its parameters as they are.
+            out: Any = kind.cls(**own) if own else object.__new__(kind.cls)
+        except (TypeError, ValueError):
+            raise _wrong(f"part {kind.name!r}: its fields do not make one") from None
         # The names are those of the registry, and none comes from the file.
-        for name in (*own_names(kind.cls), *kind.further):
+        for name in kind.further:
             if name in found:
                 object.__setattr__(out, name, found[name])
         if isinstance(out, RatioEstimator):

@@ -174,20 +174,26 @@ class SavedComparison:
             )
         return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
 
-    def weights(self, x: Any = None) -> Array:
-        """Importance weights p/q, with mean one over the rows of x.
+    def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
+        """Importance weights p/q: rows of q that are weighted by them look like p.
 
         Parameters
         ----------
         x : array-like or frame, optional
             Rows to weight; by default those of q, with cross-fitted ratios.
+        normalise : bool, default False
+            Whether to divide by their mean, which is then one. Otherwise a row's weight is its
+            p/q, whatever other rows there are.
 
         Returns
         -------
         ndarray of shape (n,)
         """
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
-        return np.asarray(importance_weights(log_ratio))
+        if normalise:
+            return np.asarray(importance_weights(log_ratio))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(log_ratio))
 
     def encode(self, x: Any) -> Any:
         """A frame as the rows that the estimator sees; anything else as it is."""

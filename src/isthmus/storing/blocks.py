@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from json import loads
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,9 @@ class Blocks:
     ----------
     names : list of str
         Names of its columns.
-    parts : iterator of pyarrow.Table
-        The rows, in their order.
+    parts : callable
+        Given names of columns, the rows in their order: tables of pyarrow with these columns, or
+        with those of them that a line of JSON has.
     total : int
         Rows, or bytes where the number of rows is not known; zero where nothing is.
     done : callable or None
@@ -53,7 +55,7 @@ class Blocks:
     """
 
     names: list[str]
-    parts: Iterator[Any]
+    parts: Callable[[list[str]], Iterator[Any]]
     total: int
     done: Callable[[], int] | None = None
 
@@ -80,10 +82,12 @@ def opened(
             twice = repeated(found.names)
             if twice:
                 raise TableError(f"column names must differ; received {twice!r} more than once.")
-        yield replace(found, parts=_read(found.parts, label))
+        yield replace(found, parts=lambda names: _read(found, names, label))
 
 
-def _read(parts: Iterator[Any], label: str) -> Iterator[Any]:
+def _read(table: Blocks, names: list[str], label: str) -> Iterator[Any]:
+    with _told_of(label):
+        parts = table.parts(names)
     while True:
         with _told_of(label):
             part = next(parts, None)
@@ -181,15 +185,15 @@ def _parquet(stream: _Counted, size: int) -> Blocks:
     source = parquet.ParquetFile(file)
     rows = source.metadata.num_rows
 
-    def parts() -> Iterator[Any]:
-        for batch in source.iter_batches(batch_size=ROWS):
+    def parts(names: list[str]) -> Iterator[Any]:
+        for batch in source.iter_batches(batch_size=ROWS, columns=names):
             yield Table.from_batches([batch])
 
-    return Blocks(source.schema_arrow.names, parts(), rows)
+    return Blocks(source.schema_arrow.names, parts, rows)
 
 
 def _arrow(stream: _Counted, size: int) -> Blocks:
-    from pyarrow import Table, ipc
+    from pyarrow import ipc
 
     if stream.peek(6) == b"ARROW1":
         data = io.BufferedReader(stream).read()
@@ -199,12 +203,16 @@ def _arrow(stream: _Counted, size: int) -> Blocks:
     else:
         reader = ipc.open_stream(io.BufferedReader(stream, _BYTES))
         batches, names = iter(reader), reader.schema.names
-    parts = (
-        Table.from_batches([batch.slice(begin, ROWS)])
-        for batch in batches
-        for begin in range(0, batch.num_rows, ROWS)
-    )
-    return Blocks(names, parts, size, lambda: stream.taken)
+    return Blocks(names, lambda wanted: _cut(batches, wanted), size, lambda: stream.taken)
+
+
+def _cut(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
+    """Columns of batches, so many rows at a time."""
+    from pyarrow import Table
+
+    for batch in batches:
+        for begin in range(0, batch.num_rows, ROWS):
+            yield Table.from_batches([batch.slice(begin, ROWS)]).select(names)
 
 
 def _json(stream: _Counted, size: int) -> Blocks:
@@ -217,8 +225,8 @@ def _json(stream: _Counted, size: int) -> Blocks:
         if not rows or not all(isinstance(row, dict) for row in rows):
             raise TableError("a list must hold one object for every row.")
         every_row = Table.from_pylist(rows)
-        cut = (every_row.slice(begin, ROWS) for begin in range(0, len(rows), ROWS))
-        return Blocks(every_row.column_names, cut, len(rows))
+        batches = every_row.combine_chunks().to_batches()
+        return Blocks(every_row.column_names, lambda names: _cut(batches, names), len(rows))
 
     def parts() -> Iterator[Any]:
         while True:
@@ -236,11 +244,11 @@ def _json(stream: _Counted, size: int) -> Blocks:
     if first is None:
         raise TableError("there is nothing in it.")
 
-    def every() -> Iterator[Any]:
-        yield first
-        yield from found
+    def every(names: list[str]) -> Iterator[Any]:
+        for part in chain([first], found):
+            yield part.select([name for name in names if name in part.column_names])
 
-    return Blocks(first.column_names, every(), size, lambda: stream.taken)
+    return Blocks(first.column_names, every, size, lambda: stream.taken)
 
 
 def _csv(stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str]) -> Blocks:
@@ -266,17 +274,12 @@ def _csv(stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str
     types |= {name: pa.string() for name in text if name in inferred}
     # Truth values are numbers to a model, and stay what they are here.
     types |= {name: pa.float64() for name in numbers if _may_be_float(inferred.get(name))}
-    reader = csv.open_csv(
-        io.BufferedReader(stream, _BYTES),
-        read_options=read,
-        parse_options=parse,
-        convert_options=csv.ConvertOptions(**how, column_types=types),
-    )
-    parts = (
-        pa.Table.from_batches([batch.slice(begin, ROWS)])
-        for batch in reader
-        for begin in range(0, batch.num_rows, ROWS)
-    )
+
+    def parts(names: list[str]) -> Iterator[Any]:
+        options = csv.ConvertOptions(**how, column_types=types, include_columns=names)
+        source = io.BufferedReader(stream, _BYTES)
+        return _cut(csv.open_csv(source, read, parse, options), names)
+
     return Blocks(schema.names, parts, size, lambda: stream.taken)
 
 

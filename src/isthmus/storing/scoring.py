@@ -78,8 +78,9 @@ def score_table(
         _check_keys(table, keys, source)
         used = _used(model, table, keys, source)
         with written(target, form) as write:
-            for part in table.parts:
-                whole = _complete(part, [*keys, *used])
+            columns = list(dict.fromkeys([*keys, *used]))
+            for part in table.parts(columns):
+                whole = _complete(part, columns)
                 write(_scored(model, whole, keys, used, weights, _label(source)))
                 rows += part.num_rows
                 if progress is not None:

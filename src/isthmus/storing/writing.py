@@ -76,7 +76,10 @@ def _opened(sink: Any, form: str, schema: Any, stream: bool) -> Any:
     if form == "parquet":
         from pyarrow import parquet
 
-        return parquet.ParquetWriter(sink, schema)
+        # Hardly two scores are equal: to look for repetitions would be in vain.
+        scores = ("log_ratio", "weight")
+        keys = [name for name in schema.names if name not in scores]
+        return parquet.ParquetWriter(sink, schema, use_dictionary=keys)
     if form == "csv":
         from pyarrow import csv
 

@@ -333,18 +333,7 @@ class Comparison:
         return write(self, path, **how)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write what is found, without the rows, to a file for :func:`isthmus.load`.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to write; an old file is replaced once the new one is whole.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+        """Write what is found, without the rows, to a file; see :func:`isthmus.load`."""
         from .storing import SavedComparison, save
 
         return save(SavedComparison.of(self), path)

@@ -172,7 +172,7 @@ class TestPartsOfOthers:
     def test_without_skops_the_sentence_says_what_to_install(self, rows, tmp_path, monkeypatch):
         mdre = MDRE(None, critic=LogisticRegression()).fit(*rows)
         monkeypatch.setitem(__import__("sys").modules, "skops.io", None)
-        with pytest.raises(ImportError, match=r"must have skops.*pip install"):
+        with pytest.raises(ModelFileError, match=r"must have skops.*pip install"):
             mdre.save(tmp_path / "model.isthmus")
 
 

@@ -219,8 +219,9 @@ _PARTS = (
     _kind("critics.splines.tables", Tables),
     _kind("critics.bumps", critics.Bumps, f"{_BOUND} centres_ variance_ mean_ sd_", "rows_"),
     _kind("critics.sum", critics.Sum, "parts_ blocks_ n_classes_ n_features n_parameters"),
-    _kind("critics.mlp", MLP),
-    _kind("critics.network", Network),
+    # A path of the machine that it was fitted on.
+    _kind("critics.mlp", MLP, without="checkpoint"),
+    _kind("critics.network", Network, without="checkpoint"),
 )  # fmt: skip
 
 KINDS = (*_ANSWERS, *_ESTIMATORS, *_MODELS, *_CANDIDATES, *_PARTS)

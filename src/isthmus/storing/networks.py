@@ -72,12 +72,10 @@ class NetworkReader:
             module.load_state_dict(state, strict=True)
         except ModelFileError:
             raise
-        except ImportError:
-            raise
         except Exception as error:
             # Sizes that do not fit, and weights that are cut off.
             raise ModelFileError(
-                f"one of its networks cannot be made of its layers and weights "
+                "one of its networks cannot be made of its layers and weights "
                 f"({type(error).__name__})."
             ) from None
         return module.train(training is True)
@@ -147,11 +145,14 @@ def _check_size(n_in: Any, n_out: Any, most: int) -> None:
 
 
 def _safetensors(who: str) -> Any:
-    require_torch(who)
+    try:
+        require_torch(who)
+    except ImportError as error:
+        raise ModelFileError(str(error)) from None
     try:
         import safetensors.torch
     except ImportError:
-        raise ImportError(
+        raise ModelFileError(
             f"{who} must have safetensors to be written and read; it is not installed. Install it "
             "with: pip install 'isthmus[neural]'"
         ) from None

@@ -91,7 +91,7 @@ def _skops(who: str) -> Any:
     try:
         import skops.io
     except ImportError:
-        raise ImportError(
+        raise ModelFileError(
             f"{who} must have skops to be written and read; it is not installed. Install it with: "
             "pip install 'isthmus[files]'"
         ) from None

@@ -247,6 +247,13 @@ def check_nuts(record):
         assert each["rhat"] < 1.2 and each["divergences"] == 0 and each["sd_error"] < 0.5
 
 
+def check_scoring(record):
+    assert set(record["ratio"]) == {"boosted trees", "stack", "two densities"}
+    for each in record["ratio"].values():
+        assert set(each) == {"log_ratio", "frame", "parquet", "csv"}
+        assert all(share > 0 for share in each.values())
+
+
 def check_import_time(record):
     assert set(record["results"]) == {"isthmus", "scikit-learn"}
     assert record["heavy"] == {"isthmus": [], "scikit-learn": []}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
     from .stacked import StackedMDRE
+    from .storing import ModelFileError, SavedComparison, load
 
 _PLACES = {
     "MDRE": "mdre",
@@ -40,7 +41,10 @@ _PLACES = {
     "Comparison": "comparison",
     "Estimate": "functionals",
     "Information": "information",
+    "ModelFileError": "storing",
+    "SavedComparison": "storing",
     "compare": "comparing",
+    "load": "storing",
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
@@ -54,6 +58,8 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Information",
+    "ModelFileError",
+    "SavedComparison",
     "StackedMDRE",
     "__version__",
     "auxiliaries",
@@ -62,6 +68,7 @@ __all__ = [
     "critics",
     "functionals",
     "information",
+    "load",
     "mi_matrix",
     "mi_scores",
     "mutual_information",

@@ -7,8 +7,10 @@ labels, weights, ``predict``, ``predict_proba`` and ``score``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -212,6 +214,12 @@ class RatioEstimator(BaseEstimator):
             self._check_present(own, label)
             total -= 0.5 * float(own.share @ np.logaddexp(0.0, sign * own.rows))
         return total
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted model, without the rows, to a file; see :func:`isthmus.load`."""
+        from .storing import save
+
+        return save(self, path)
 
     def as_rows(self, X: Any) -> Array:
         """Check rows to predict for; frames are matched by column name."""

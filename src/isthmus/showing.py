@@ -95,6 +95,12 @@ class Shown:
 
         return write(self, path, **how)
 
+    def save(self: Any, path: str | os.PathLike[str]) -> Path:
+        """Write what is found, without the rows, to a file; see :func:`isthmus.load`."""
+        from .storing import SavedComparison, save
+
+        return save(SavedComparison.of(self), path)
+
     def _repr_html_(self: Any) -> str:
         from .report import fragment
 

@@ -63,7 +63,9 @@ class Bumps:
 
 
 @dataclass(frozen=True)
-class _Features:
+class BumpFeatures:
+    """Bumps at centres, the columns themselves and the log-ratio before."""
+
     columns: Columns
     centres: Array
     width: float
@@ -78,7 +80,7 @@ class _Features:
 class BumpsFit:
     """A fitted sum of bumps."""
 
-    features: _Features
+    features: BumpFeatures
     regression: Logistic
 
     def log_ratio(self, rows: Array, before: Array) -> Array:
@@ -86,7 +88,7 @@ class BumpsFit:
         return limited(self.regression(self.features(rows, before)))
 
 
-def _features(rows: Rows, width: float, seeds: Seeds) -> _Features:
+def _features(rows: Rows, width: float, seeds: Seeds) -> BumpFeatures:
     columns = Columns.of(rows.samples)
     rng = seeds("bumps")
     count = int(np.clip(sum(map(len, rows.samples)) // _ROWS_PER_BUMP, 20, _MOST_BUMPS))
@@ -98,10 +100,10 @@ def _features(rows: Rows, width: float, seeds: Seeds) -> _Features:
     )
     # A typical distance of a row and the nearest centres, which shrinks as rows come.
     apart = np.sort(cdist(centres, centres), axis=1)[:, min(5, len(centres) - 1)]
-    return _Features(columns, centres, width * max(float(np.median(apart)), 1e-3))
+    return BumpFeatures(columns, centres, width * max(float(np.median(apart)), 1e-3))
 
 
-def _written(features: _Features, rows: Rows) -> TwoSamples:
+def _written(features: BumpFeatures, rows: Rows) -> TwoSamples:
     p, q = rows.samples
     values = [
         features(sample.rows, before)

@@ -40,13 +40,13 @@ class Ridge:
         """Choose the penalty, on some of the rows."""
         some = rows.bounded(_CHOICE_ROWS).samples
         scale = rows.samples.least / some.least
-        features = some.map(_Features(Columns.of(some)))
+        features = some.map(RidgeFeatures(Columns.of(some)))
         found = fit_logistic(features, [l2 / np.sqrt(scale) for l2 in _PENALTIES])
         return replace(self, l2=found.l2)
 
     def fit(self, rows: Rows, seeds: Seeds) -> RidgeFit:
         """Fit to rows."""
-        features = _Features(Columns.of(rows.samples))
+        features = RidgeFeatures(Columns.of(rows.samples))
         if not len(features.columns):
             return RidgeFit(features, Logistic(np.zeros(0), 0.0, 1.0))
         penalties = _PENALTIES if self.l2 is None else (self.l2,)
@@ -54,7 +54,9 @@ class Ridge:
 
 
 @dataclass(frozen=True)
-class _Features:
+class RidgeFeatures:
+    """Standardised columns, and normal scores of those that are skewed."""
+
     columns: Columns
 
     def __call__(self, rows: Array) -> Array:
@@ -68,7 +70,7 @@ class _Features:
 class RidgeFit:
     """A fitted regression on columns."""
 
-    features: _Features
+    features: RidgeFeatures
     regression: Logistic
 
     def log_ratio(self, rows: Array, before: Array) -> Array:

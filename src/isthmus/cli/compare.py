@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..files import check_target
 from ..settings import Call
 from ..words import DIVERGENCES, USUAL_DIVERGENCES
 from .options import AsJson, FailAbove, Missing, Seed, check_options, limits_in, names_in
@@ -75,6 +76,10 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Write everything as one page to this .html file.")
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the model to this file, for `isthmus score`."),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print the answer's one sentence and nothing else.")
     ] = False,
@@ -97,6 +102,10 @@ def compare(
         )
     check_options(level, seed, plot, report)
     limits = limits_in(fail_above, tuple(DIVERGENCES))
+    if save is not None:
+        if a is None:
+            raise ValueError("--save must come with two files; received none.")
+        check_target(save, "--save")
 
     from ..functionals import get_divergence
     from ..tables.parts import date_parts
@@ -124,10 +133,10 @@ def compare(
         random_state=seed,
         files=(str(a), str(b)),
     )
-    compare_files(a, b, call, output)
+    compare_files(a, b, call, output, save)
 
 
-def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
+def compare_files(a: Path, b: Path, call: Call, output: Output, save: Path | None = None) -> None:
     """Compare two files, and print and write what was found."""
     from .. import plots
     from ..comparing import compare_samples
@@ -159,6 +168,8 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
         samples = as_two_samples(*encoder.fit_transform(read_table(a), read_table(b)))
         found = compare_samples(samples, call, encoder, progress=progress)
         divergences = {name: found.divergence(name) for name in output.divergences}
+        if save is not None:
+            found.save(save)
         if output.plot is not None:
             save_figure(
                 lambda ax: plots.log_ratio_histogram(

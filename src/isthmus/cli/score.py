@@ -1,0 +1,88 @@
+"""The command ``isthmus score``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import names_in
+
+
+def score(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A file of `isthmus compare --save`, or of save() in Python."
+        ),
+    ],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="New rows: CSV, Parquet, JSON lines or Arrow; - for standard input.",
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="File to write: .parquet, .csv or .arrow; - for standard output.",
+        ),
+    ] = "-",
+    weights: Annotated[
+        bool, typer.Option("--weights", help="Write p/q as well, beside its logarithm.")
+    ] = False,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of FILE to write beside the scores, such as a key, separated by commas.",
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="parquet, csv or arrow. Default: by the name of OUT; csv for standard output.",
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes and no bar.")] = False,
+) -> None:
+    """Log-ratios of new rows by a saved model, block by block and in their order.
+
+    Nothing in a model's file is executed. Levels that the model has not seen are encoded as its
+    encoder does it, with a note. Columns that the model does not use are not looked at.
+    """
+    from ..storing import load
+    from ..storing.scoring import score_table
+    from ..storing.writing import form_of
+    from ..words import count, printable
+    from .output import collected_notes
+    from .terminal import console, progress_bar, show_notes
+
+    source = None if file == "-" else Path(file)
+    target = None if output == "-" else Path(output)
+    form_of(target, form)
+    found = load(model)
+    with collected_notes() as notes, progress_bar(wanted=not quiet) as progress:
+        rows = score_table(
+            found,
+            source,
+            target,
+            weights=weights,
+            keys=names_in(columns) or (),
+            form=form,
+            progress=progress,
+        )
+    if quiet:
+        return
+    # Standard output may be the table itself.
+    out = console(stderr=True)
+    show_notes(out, dict.fromkeys(notes))
+    if target is not None:
+        out.print(f"{count(rows, 'row')} scored: {printable(target)}", markup=False)

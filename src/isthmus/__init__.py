@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
     from .stacked import StackedMDRE
+    from .weighting import WeightingError, Weights, audit_weights, importance_weights
 
 _PLACES = {
     "MDRE": "mdre",
@@ -40,7 +41,11 @@ _PLACES = {
     "Comparison": "comparison",
     "Estimate": "functionals",
     "Information": "information",
+    "Weights": "weighting",
+    "WeightingError": "weighting",
+    "audit_weights": "weighting",
     "compare": "comparing",
+    "importance_weights": "weighting",
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
@@ -55,12 +60,16 @@ __all__ = [
     "Estimate",
     "Information",
     "StackedMDRE",
+    "WeightingError",
+    "Weights",
     "__version__",
+    "audit_weights",
     "auxiliaries",
     "baselines",
     "compare",
     "critics",
     "functionals",
+    "importance_weights",
     "information",
     "mi_matrix",
     "mi_scores",

@@ -9,7 +9,7 @@ import numpy as np
 from ..data.validation import as_weight
 from ..typing import RandomState
 from .frames import Shape
-from .judging import Case, ratio_of
+from .judging import Case, ratio_of, row_count
 from .result import Weights, given_rows, normalised
 
 
@@ -74,7 +74,7 @@ def audit_weights(
         n_jobs=n_jobs,
         progress=progress,
     )
-    n = len(next(iter(x.values()))) if isinstance(x, dict) else len(x)
+    n = row_count(x)
     given = given_rows(found, "q", n)
     weight = as_weight(w, n, "w")[given]
     every = Case.of(found)

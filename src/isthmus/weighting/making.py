@@ -11,7 +11,7 @@ from ..functionals import effective_sample_size
 from ..typing import Array, BoolArray, RandomState
 from ..words import number
 from .frames import Shape
-from .judging import Case, ratio_of
+from .judging import Case, ratio_of, row_count
 from .quantities import chosen
 from .result import NORMALISATIONS, WeightingError, Weights, given_rows, normalised
 from .smoothing import pareto_smoothed
@@ -142,7 +142,7 @@ def importance_weights(
         else:
             notes.append("The weights were tilted until the means asked for are the target's.")
     certificate = case.certificate(log_weight, raw, unseen, short)
-    given = given_rows(found, "q", _rows(source))
+    given = given_rows(found, "q", row_count(source))
     kept, out = np.zeros(len(given), dtype=bool), np.full(len(given), -np.inf)
     places = np.flatnonzero(given)[inside]
     kept[places] = True
@@ -169,12 +169,6 @@ def _check(least_ess: Any, design_effect: Any, normalise: Any, on_failure: Any) 
         check_number(design_effect, "design_effect", low=1, open_low=True)
     check_option(normalise, "normalise", NORMALISATIONS)
     check_option(on_failure, "on_failure", ["raise", "return"])
-
-
-def _rows(source: Any) -> int:
-    if isinstance(source, dict):
-        return len(next(iter(source.values())))
-    return len(source)
 
 
 def _log_weight(case: Case) -> Array:

@@ -149,7 +149,7 @@ def _balance(weights: Weights, most: int) -> Markup:
     caption = "Means, or shares of levels; their differences in the target's standard deviations"
     if len(b) > most:
         caption += f"; the {most} that were furthest apart of {len(b)}"
-    return tag("div", table(caption, heads, rows), style="overflow-x: auto")
+    return tag("div", table(caption, heads, rows), class_="wide")
 
 
 def _overlap(weights: Weights) -> Markup:

@@ -61,6 +61,8 @@ def audit_weights(
     >>> isthmus.audit_weights(np.exp(-0.5 * x), x, target, random_state=0).certificate.verdict
     'fail'
     """
+    n = row_count(x)
+    weight = as_weight(w, n, "w")
     found = ratio_of(
         x,
         target,
@@ -74,9 +76,8 @@ def audit_weights(
         n_jobs=n_jobs,
         progress=progress,
     )
-    n = row_count(x)
     given = given_rows(found, "q", n)
-    weight = as_weight(w, n, "w")[given]
+    weight = weight[given]
     every = Case.of(found)
     positive = weight > 0
     case = every.take(np.ones(len(every.target), dtype=bool), positive)

@@ -12,7 +12,7 @@ from ..typing import Array, BoolArray, RandomState
 from ..words import number
 from .frames import Shape
 from .judging import Case, ratio_of, row_count
-from .quantities import chosen
+from .quantities import check_balance_option, chosen
 from .result import NORMALISATIONS, WeightingError, Weights, given_rows, normalised
 from .smoothing import pareto_smoothed
 from .tilting import OutsideHull, tilted
@@ -95,6 +95,12 @@ def importance_weights(
     'ok'
     """
     _check(least_ess, design_effect, normalise, on_failure)
+    check_balance_option(balance, source)
+    if least_ess is not None and least_ess > row_count(source):
+        raise ValueError(
+            f"least_ess must be at most the number of rows of the source, {row_count(source)}; "
+            f"received {least_ess!r}."
+        )
     found = ratio_of(
         source,
         target,
@@ -112,11 +118,6 @@ def importance_weights(
     asked = None if balance is None else chosen(every.every, balance)
     positive = every.source.weight > 0
     short = ""
-    if least_ess is not None and least_ess > positive.sum():
-        raise ValueError(
-            f"least_ess must be at most the number of rows of the source, {positive.sum()}; "
-            f"received {least_ess!r}."
-        )
     trim = None
     if not _enough(every, positive, least_ess, design_effect):
         trim = trimmed(

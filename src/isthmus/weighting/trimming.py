@@ -30,12 +30,11 @@ _CUTS = 60
 
 @dataclass(frozen=True)
 class Trim:
-    """A population, which rows of target and source belong to it, and the size of its tree."""
+    """A population, and which rows of target and source belong to it."""
 
     population: Population
     target: BoolArray
     source: BoolArray
-    leaves: int
 
 
 def trimmed(
@@ -68,16 +67,18 @@ def trimmed(
         goals.append((goal > cut).astype(np.float64))
     best: Trim | None = None
     for leaves in _LEAVES:
-        for each in goals:
-            tree = _Tree.fit(leaves, every, target, source, each)
-            found = _of_leaves(tree, target, source, log_ratios[1], enough)
-            if found is None:
-                continue
-            # A larger tree has a longer rule, and must save enough of the target.
-            more = 0.0 if best is None else found.population.target_share
-            simpler = best is None or leaves == best.leaves
-            if best is None or more > best.population.target_share + _GAIN * (not simpler):
-                best = found
+        found = [
+            one
+            for each in goals
+            for tree in [_Tree.fit(leaves, every, target, source, each)]
+            if (one := _of_leaves(tree, target, source, log_ratios[1], enough)) is not None
+        ]
+        if not found:
+            continue
+        most = max(found, key=lambda one: one.population.target_share)
+        # A larger tree has a longer rule, and must save enough of the target.
+        if best is None or most.population.target_share > best.population.target_share + _GAIN:
+            best = most
     return best
 
 
@@ -114,7 +115,7 @@ def _of_leaves(
         inside = kept[at_source]
         if enough(inside):
             population = tree.population(kept, float(share[at]), float(source.share @ inside))
-            return Trim(population, kept[at_target], inside, k)
+            return Trim(population, kept[at_target], inside)
     return None
 
 

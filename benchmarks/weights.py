@@ -82,7 +82,7 @@ TABLES: dict[str, tuple[Callable[[], pd.DataFrame], tuple[str, str]]] = {
     "diamonds": (diamonds, ("carat", "depth")),
     "flights": (flights, ("distance", "hour")),
     "fair": (fair, ("age", "religious")),
-    "randhie": (randhie, ("lncoins", "xage")),
+    "randhie": (randhie, ("lpi", "disea")),
     "diabetes": (diabetes, ("bmi", "age")),
 }
 """How a table is loaded, and the columns by which its rows are selected."""

@@ -26,7 +26,7 @@ _HEAVY, _ENDLESS = 0.7, 1.0
 _SOME, _MUCH = 0.1, 0.25
 """Standardised mean differences that are worth a word, and that are not balance."""
 
-_BEYOND, _FAR_BEYOND = 0.01, 0.25
+_BEYOND, _FAR_BEYOND = 0.02, 0.25
 """Shares of the target that no weights stand for: worth a word, and too much."""
 
 Verdict = Literal["ok", "warn", "fail"]

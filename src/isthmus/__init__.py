@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .mdre import MDRE
     from .stacked import StackedMDRE
     from .storing import ModelFileError, SavedComparison, load
+    from .weighting import WeightingError, Weights, audit_weights, importance_weights
 
 _PLACES = {
     "MDRE": "mdre",
@@ -43,7 +44,11 @@ _PLACES = {
     "Information": "information",
     "ModelFileError": "storing",
     "SavedComparison": "storing",
+    "WeightingError": "weighting",
+    "Weights": "weighting",
+    "audit_weights": "weighting",
     "compare": "comparing",
+    "importance_weights": "weighting",
     "load": "storing",
     "mi_matrix": "information",
     "mi_scores": "information",
@@ -61,12 +66,16 @@ __all__ = [
     "ModelFileError",
     "SavedComparison",
     "StackedMDRE",
+    "WeightingError",
+    "Weights",
     "__version__",
+    "audit_weights",
     "auxiliaries",
     "baselines",
     "compare",
     "critics",
     "functionals",
+    "importance_weights",
     "information",
     "load",
     "mi_matrix",

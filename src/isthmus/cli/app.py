@@ -19,6 +19,7 @@ COMMANDS = (
     "problems",
     "reproduce",
     "score",
+    "weights",
 )
 """Files of this folder, each with the command as a function of the file's name."""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         plots,
         problems,
         separable,
+        shifted,
         uncertainty,
     )
     from .comparing import compare
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .functionals import Estimate
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
+    from .shifted import ShiftedConformal, ShiftedScore, ShiftWeighted, shifted_score
     from .stacked import StackedMDRE
 
 _PLACES = {
@@ -40,10 +42,14 @@ _PLACES = {
     "Comparison": "comparison",
     "Estimate": "functionals",
     "Information": "information",
+    "ShiftWeighted": "shifted",
+    "ShiftedConformal": "shifted",
+    "ShiftedScore": "shifted",
     "compare": "comparing",
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
+    "shifted_score": "shifted",
     "stack": "data.validation",
     "two_sample_test": "diagnostics",
 }
@@ -54,6 +60,9 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Information",
+    "ShiftWeighted",
+    "ShiftedConformal",
+    "ShiftedScore",
     "StackedMDRE",
     "__version__",
     "auxiliaries",
@@ -68,6 +77,8 @@ __all__ = [
     "plots",
     "problems",
     "separable",
+    "shifted",
+    "shifted_score",
     "stack",
     "two_sample_test",
     "uncertainty",

@@ -1,0 +1,339 @@
+"""Intervals and sets that hold the label on the target as often as they say."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ..data.frames import as_numpy
+from ..data.seeds import Seeds
+from ..data.validation import as_weight, check_number, check_option
+from ..typing import Array, BoolArray, RandomState
+from .calibrating import conformity_of, effective_size, kind_of, least_size, split
+from .conformity import KINDS, Interval, LabelSet
+from .held_out import taken
+from .inner import check_estimator, delegated_tags, fit_clone, has, is_fitted
+from .quantile import weighted_thresholds
+from .ratio import learn_ratio
+from .target import target_rows
+
+
+class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
+    r"""Prediction intervals and prediction sets whose coverage holds on the target.
+
+    Weighted split conformal prediction: a part of the labelled rows is held out from the
+    estimator, its errors there are weighted by the density of the target over that of the source,
+    and every new row takes its own weight into the quantile. If labels given the columns are
+    distributed alike on both sides, an interval at :math:`\alpha = 0.1` holds the label of a new
+    row of the target with probability 0.9, whatever the estimator.
+
+    That is exact where the ratio of the densities is. It is estimated, and with weights of mean
+    one the coverage is at least
+
+    .. math:: 1 - \alpha - \tfrac12\, E\,|\hat w(X) - w(X)|,
+
+    the expectation over the source (Lei & Candès, 2021). ``coverage_loss_`` is that last term, as
+    far as fits to fewer rows tell it. It is a bound for the worst labels; what is lost is mostly
+    much less.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A regressor, or a classifier with ``predict_proba``. One whose ``fit`` takes a ``target``,
+        such as :class:`ShiftWeighted`, is given it.
+    alpha : float, default 0.1
+        Share of labels that may be missed.
+    conformity : {"auto", "absolute", "normalised", "lac", "aps"}, default "auto"
+        How far a label is from the prediction. For a regressor "absolute" (intervals of about one
+        width, the default) or "normalised" (wider where labels scatter more: a second copy of the
+        estimator learns how far they do). For a classifier "lac" (the smallest sets, which
+        may be empty; the default) or "aps" (larger where the label is hard to tell).
+    cv : {"split", "prefit"}, default "split"
+        "prefit" takes the estimator as it is, already fitted to other rows; all rows given
+        to ``fit`` then calibrate it.
+    calibration_size : float, default 0.5
+        Share of the rows that calibrate, where they are split.
+    on_small : {"warn", "raise"}, default "warn"
+        What to do where the weights leave too few rows to calibrate with.
+    ratio : estimator, optional
+        What estimates the ratio of the densities, as ``estimator`` of :func:`isthmus.compare`;
+        by default its stack.
+    random_state : int, Generator, RandomState or None
+        Makes split and weights reproducible. The estimator has its own.
+    n_jobs : int, optional
+        Number of fits of the ratio to run at a time.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    weights_ : Weights
+        What the rows of X count for on the target, with its certificate.
+    calibration_ : ndarray of int
+        Places of the rows of X that calibrate.
+    scores_, calibration_weight_ : ndarray
+        Their conformity scores and what they count for.
+    effective_sample_size_ : float
+        How many rows of equal weight these are worth. The coverage of one fit scatters
+        around its mean by :math:`\sqrt{\alpha(1 - \alpha) / n}` with this n.
+    least_sample_size_ : float
+        What it has to be: below, that scatter exceeds half of ``alpha``.
+    coverage_loss_ : float
+        Estimated bound on what errors of the ratio take from the coverage.
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X, target = rng.normal(0, 1, (1000, 1)), rng.normal(1, 0.7, (1000, 1))
+    >>> y = X[:, 0] + (0.5 + X[:, 0] ** 2) * rng.normal(size=1000)
+    >>> model = isthmus.ShiftedConformal(LinearRegression(), alpha=0.1, random_state=0)
+    >>> low, high = model.fit(X, y, target=target).predict_interval(target).T
+    >>> new = target[:, 0] + (0.5 + target[:, 0] ** 2) * rng.normal(size=1000)
+    >>> bool(0.85 < np.mean((low <= new) & (new <= high)) < 0.95)
+    True
+    """
+
+    __metadata_request__fit = {"target": True}  # noqa: RUF012 (scikit-learn reads it from the class)
+
+    def __init__(
+        self,
+        estimator: Any,
+        alpha: float = 0.1,
+        *,
+        conformity: str = "auto",
+        cv: str = "split",
+        calibration_size: float = 0.5,
+        on_small: str = "warn",
+        ratio: Any = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.conformity = conformity
+        self.cv = cv
+        self.calibration_size = calibration_size
+        self.on_small = on_small
+        self.ratio = ratio
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, target: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the estimator to a part of the rows and calibrate it on the others.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d)
+            Rows of the source.
+        y : array-like of shape (n,)
+            Their labels.
+        target : array-like or frame of shape (m, d), or Target
+            Rows of the target, without labels; those to be predicted will do.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows of the source, in the estimator and in the calibration.
+
+        Returns
+        -------
+        ShiftedConformal
+            This one.
+        """
+        kind = self._checked()
+        validate_data(self, X, skip_check_array=True)
+        labels = column_or_1d(as_numpy(y), warn=True)
+        if kind in KINDS["regressor"]:
+            labels = labels.astype(np.float64)
+        n = len(labels)
+        given = None if sample_weight is None else as_weight(sample_weight, n)
+        seeds = Seeds(self.random_state)
+        self.weights_ = learn_ratio(
+            X,
+            target_rows(target),
+            ratio=self.ratio,
+            sample_weight=given,
+            random_state=int(seeds("ratio").integers(2**31)),
+            n_jobs=self.n_jobs,
+        )
+        prefit = self.cv == "prefit"
+        train, at = np.arange(0), np.arange(n)
+        if not prefit or kind == "normalised":
+            train, at = split(n, self.calibration_size, seeds)
+        if prefit:
+            self.estimator_ = self.estimator
+        else:
+            part = None if given is None else given[train]
+            self.estimator_ = fit_clone(
+                self.estimator, taken(X, train), labels[train], target, part
+            )
+        self.conformity_ = conformity_of(
+            kind, self.estimator, self.estimator_, X, labels, target, given, train, not prefit
+        )
+        self.calibration_ = at
+        self.scores_ = self.conformity_.scores(self.estimator_, taken(X, at), labels[at])
+        self.calibration_weight_ = self.weights_.held_out[at] * (
+            1.0 if given is None else given[at]
+        )
+        self._judge()
+        return self
+
+    def _checked(self) -> str:
+        """Refuse parameters that do not fit; return the name of the conformity scores."""
+        check_estimator(self.estimator)
+        _check_alpha(self.alpha)
+        check_option(self.cv, "cv", ["split", "prefit"])
+        check_option(self.on_small, "on_small", ["warn", "raise"])
+        check_number(
+            self.calibration_size, "calibration_size", low=0, high=1, open_low=True, open_high=True
+        )
+        names = [name for every in KINDS.values() for name in every]
+        check_option(self.conformity, "conformity", ["auto", *names])
+        if self.cv == "prefit" and not is_fitted(self.estimator):
+            raise ValueError(
+                "estimator must be fitted where cv='prefit'; received a "
+                f"{type(self.estimator).__name__} that is not."
+            )
+        return kind_of(self.estimator, self.conformity)
+
+    def _judge(self) -> None:
+        """How many rows are left, and what an error of the weights may cost."""
+        self.effective_sample_size_ = effective_size(self.calibration_weight_)
+        self.least_sample_size_ = least_size(self.alpha)
+        self.coverage_loss_ = min(0.5 * float(self.weights_.absolute_error.mean()), 1.0)
+        if self.effective_sample_size_ >= self.least_sample_size_:
+            return
+        told = (
+            f"The {len(self.scores_)} rows that calibrate are worth "
+            f"{self.effective_sample_size_:.0f} on the target, and alpha={self.alpha:g} needs "
+            f"{self.least_sample_size_:.0f}: the coverage of this fit may be far from "
+            f"{1 - self.alpha:g}, and intervals may be infinite. Give more rows of the source "
+            "where the target is, or a larger alpha."
+        )
+        if self.on_small == "raise":
+            raise ValueError(told)
+        warnings.warn(told, stacklevel=3)
+
+    def predict_interval(self, X: Any, alpha: float | None = None) -> Array:
+        """Prediction intervals of a regressor.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d)
+            New rows of the target.
+        alpha : float, optional
+            Share of labels that may be missed; by default that of the estimator.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Lower and upper ends. A row that alone has more than ``alpha`` of all weight
+            has an infinite interval, of which a warning tells.
+        """
+        threshold = self._thresholds(X, alpha, Interval, "predict_interval", "regressor")
+        return self.conformity_.intervals(self.estimator_, X, threshold)
+
+    def predict_set(self, X: Any, alpha: float | None = None) -> BoolArray:
+        """Prediction sets of a classifier.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d)
+            New rows of the target.
+        alpha : float, optional
+            Share of labels that may be missed; by default that of the estimator.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, k)
+            Whether a label of ``classes_`` is in the set of a row. A row that alone has more
+            than ``alpha`` of all weight has all labels, of which a warning tells.
+        """
+        threshold = self._thresholds(X, alpha, LabelSet, "predict_set", "classifier")
+        return self.conformity_.sets(self.estimator_, X, threshold)
+
+    def label_sets(self, X: Any, alpha: float | None = None) -> list[list[Any]]:
+        """The labels in the set of each row, the likeliest first.
+
+        Parameters
+        ----------
+        X, alpha
+            As of :meth:`predict_set`.
+
+        Returns
+        -------
+        list of lists of labels
+        """
+        inside = self.predict_set(X, alpha)
+        order = np.argsort(-np.asarray(self.estimator_.predict_proba(X)), axis=1, kind="stable")
+        names = np.asarray(self.classes_).tolist()
+        return [
+            [names[k] for k in places if row[k]] for row, places in zip(inside, order, strict=True)
+        ]
+
+    def _thresholds(self, X: Any, alpha: float | None, form: type, method: str, what: str) -> Array:
+        check_is_fitted(self)
+        if not isinstance(self.conformity_, form):
+            raise ValueError(
+                f"{method} is for a {what}; received a {type(self.estimator_).__name__}."
+            )
+        alpha = self.alpha if alpha is None else alpha
+        _check_alpha(alpha)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        new = self.weights_.at(X)
+        found = weighted_thresholds(self.scores_, self.calibration_weight_, new, alpha)
+        infinite = int(np.isinf(found).sum())
+        if infinite:
+            warnings.warn(
+                f"{infinite} of {len(found)} rows may have any label: the rows that calibrate are "
+                f"worth {self.effective_sample_size_:.0f} on the target, too few beside the weight "
+                f"of such a row for alpha={alpha:g}.",
+                stacklevel=3,
+            )
+        return found
+
+    @property
+    def classes_(self) -> Any:
+        """Labels of a classifier."""
+        check_is_fitted(self)
+        return self.estimator_.classes_
+
+    @available_if(has("predict"))
+    def predict(self, X: Any) -> Any:
+        """Predictions of the fitted estimator, without intervals."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @available_if(has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the fitted estimator."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(has("score"))
+    def score(self, X: Any, y: Any) -> Any:
+        """Score of the fitted estimator's predictions."""
+        check_is_fitted(self)
+        return self.estimator_.score(X, y)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Routes of metadata: all of it to this one."""
+        return MetadataRouter(owner=self).add_self_request(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        return delegated_tags(super().__sklearn_tags__(), self.estimator)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "scores_")
+
+
+def _check_alpha(alpha: Any) -> None:
+    check_number(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)

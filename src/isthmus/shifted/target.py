@@ -1,0 +1,50 @@
+"""Rows of the target on their way through scikit-learn's searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Target:
+    """Rows of the target, as one thing that nobody cuts into folds.
+
+    scikit-learn's searches and cross-validations take from every array that has as many rows as X
+    the rows of a fold. Rows of a target are not those of X, even if there happen to be as many.
+    ``fit(X, y, target=Target(rows))`` is the same as ``fit(X, y, target=rows)`` and is safe there.
+
+    Parameters
+    ----------
+    rows : array-like or frame of shape (m, d)
+
+    Examples
+    --------
+    >>> from isthmus.shifted import Target
+    >>> Target([[1.0], [2.0]]).rows
+    [[1.0], [2.0]]
+    """
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: Any) -> None:
+        object.__setattr__(self, "rows", rows)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"A Target is not changed; make another with other {name}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Target, (self.rows,)
+
+    def __repr__(self) -> str:
+        return f"Target({type(self.rows).__name__})"
+
+
+def target_rows(target: Any) -> Any:
+    """The rows of a target, wrapped or not; refuses where there are none."""
+    if isinstance(target, Target):
+        target = target.rows
+    if target is None:
+        raise ValueError(
+            "target must be rows of the data that the model is for, with the columns of X; "
+            "received None. Their labels are not needed: fit(X, y, target=X_target)."
+        )
+    return target

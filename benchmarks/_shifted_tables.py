@@ -67,8 +67,10 @@ def visits() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     table = pd.read_csv(packaged("statsmodels", "datasets", "randhie", "randhie.csv"))
     label = table.pop("mdvis").to_numpy(float)
     keep = expit(
-        1.0 * standard(table["disea"]) + 0.8 * standard(table["physlm"])
-        - 0.6 * standard(table["lncoins"]) - 1.2
+        1.0 * standard(table["disea"])
+        + 0.8 * standard(table["physlm"])
+        - 0.6 * standard(table["lncoins"])
+        - 1.2
     )
     return table.to_numpy(float), label, keep
 

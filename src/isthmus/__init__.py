@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .mdre import MDRE
     from .shifted import ShiftedConformal, ShiftedScore, ShiftWeighted, shifted_score
     from .stacked import StackedMDRE
+    from .weighting import WeightingError, Weights, audit_weights, importance_weights
 
 _PLACES = {
     "MDRE": "mdre",
@@ -45,7 +46,11 @@ _PLACES = {
     "ShiftWeighted": "shifted",
     "ShiftedConformal": "shifted",
     "ShiftedScore": "shifted",
+    "Weights": "weighting",
+    "WeightingError": "weighting",
+    "audit_weights": "weighting",
     "compare": "comparing",
+    "importance_weights": "weighting",
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
@@ -64,12 +69,16 @@ __all__ = [
     "ShiftedConformal",
     "ShiftedScore",
     "StackedMDRE",
+    "WeightingError",
+    "Weights",
     "__version__",
+    "audit_weights",
     "auxiliaries",
     "baselines",
     "compare",
     "critics",
     "functionals",
+    "importance_weights",
     "information",
     "mi_matrix",
     "mi_scores",

@@ -78,8 +78,8 @@ def check_balance(
     most = np.sort(log_ratio_q)[-_TOP_ROWS]
     weighted = Sample(q.rows, q.weight * np.exp(np.minimum(log_ratio_q - most, 0.0)))
     reached = Sample(p.rows, p.weight * np.exp(np.minimum(most - log_ratio_p, 0.0)))
-    spread, mean_q = _moments(p)[2], _moments(q)[0]
-    (mean_p, error_p, _), (mean_w, error_w, _) = _moments(reached), _moments(weighted)
+    spread, mean_q = column_moments(p)[2], column_moments(q)[0]
+    (mean_p, error_p, _), (mean_w, error_w, _) = column_moments(reached), column_moments(weighted)
     scale = np.where(spread > 0, spread, np.inf)
     error = np.maximum(np.hypot(error_p, error_w), 1e-12 * np.abs(mean_p) + 1e-300)
     score = np.abs(mean_w - mean_p) / error
@@ -131,7 +131,7 @@ def balance(e: Evidence) -> Check | None:
     )
 
 
-def _moments(sample: Sample) -> tuple[Array, Array, Array]:
+def column_moments(sample: Sample) -> tuple[Array, Array, Array]:
     """Weighted mean of every column, its standard error, and the standard deviation."""
     there = np.isfinite(sample.rows)
     x = np.where(there, sample.rows, 0.0)

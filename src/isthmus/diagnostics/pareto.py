@@ -36,8 +36,7 @@ def pareto_k(log_weight: Array) -> float:
     >>> abs(k - 0.8) < 0.3
     True
     """
-    n = len(log_weight)
-    count = int(np.ceil(min(0.2 * n, 3.0 * np.sqrt(n))))
+    count = tail_size(len(log_weight))
     top = np.sort(log_weight)[::-1]
     if count < _LEAST_TAIL or len(top) <= count or not np.isfinite(top[count - 1]):
         return np.inf
@@ -50,8 +49,18 @@ def pareto_k(log_weight: Array) -> float:
     return generalised_pareto_shape(excess)
 
 
+def tail_size(n: int) -> int:
+    """How many of n weights are the tail."""
+    return int(np.ceil(min(0.2 * n, 3.0 * np.sqrt(n))))
+
+
 def generalised_pareto_shape(excess: Array) -> float:
-    """Shape k of a generalised Pareto distribution, from by how much values exceed a threshold.
+    """Shape k of a generalised Pareto distribution, from by how much values exceed a threshold."""
+    return generalised_pareto(excess)[0]
+
+
+def generalised_pareto(excess: Array) -> tuple[float, float]:
+    """Shape k and scale of a generalised Pareto distribution, from what exceeds a threshold.
 
     The estimate of Zhang and Stephens (2009): the profile likelihood in b = -k / scale,
     averaged over a grid of b under a weak prior; then, for few rows, drawn towards 1/2 as
@@ -70,4 +79,4 @@ def generalised_pareto_shape(excess: Array) -> float:
     share = np.exp(profile - logsumexp(profile))
     mean = float(share @ b)
     k = float(np.log1p(-mean * x).mean())
-    return (n * k + 5.0) / (n + 10.0)
+    return (n * k + 5.0) / (n + 10.0), -k / mean

@@ -16,6 +16,7 @@ from ..data.frames import as_numpy
 from ..data.seeds import Seeds
 from ..data.validation import as_weight, check_number, check_option
 from ..typing import Array, BoolArray, RandomState
+from ..weighting import WeightingError, Weights
 from .calibrating import conformity_of, effective_size, kind_of, least_size, split
 from .conformity import KINDS, Interval, LabelSet
 from .held_out import taken
@@ -61,10 +62,11 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
     calibration_size : float, default 0.5
         Share of the rows that calibrate, where they are split.
     on_small : {"warn", "raise"}, default "warn"
-        What to do where the weights leave too few rows to calibrate with.
+        What to do where the weights leave too few rows to calibrate with, or where no weighting
+        helps.
     ratio : estimator, optional
-        What estimates the ratio of the densities, as ``estimator`` of :func:`isthmus.compare`;
-        by default its stack.
+        What estimates the ratio of the densities, as ``estimator`` of
+        :func:`isthmus.importance_weights`.
     random_state : int, Generator, RandomState or None
         Makes split and weights reproducible. The estimator has its own.
     n_jobs : int, optional
@@ -74,6 +76,8 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator_ : estimator
         The fitted estimator.
+    ratio_ : ShiftRatio
+        Density of the target over that of the source: ``ratio_.at(rows)`` are weights of new rows.
     weights_ : Weights
         What the rows of X count for on the target, with its certificate.
     calibration_ : ndarray of int
@@ -156,7 +160,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         n = len(labels)
         given = None if sample_weight is None else as_weight(sample_weight, n)
         seeds = Seeds(self.random_state)
-        self.weights_ = learn_ratio(
+        self.ratio_ = learn_ratio(
             X,
             target_rows(target),
             ratio=self.ratio,
@@ -208,19 +212,23 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         """How many rows are left, and what an error of the weights may cost."""
         self.effective_sample_size_ = effective_size(self.calibration_weight_)
         self.least_sample_size_ = least_size(self.alpha)
-        self.coverage_loss_ = min(0.5 * float(self.weights_.absolute_error.mean()), 1.0)
-        if self.effective_sample_size_ >= self.least_sample_size_:
+        self.coverage_loss_ = min(0.5 * float(self.ratio_.absolute_error.mean()), 1.0)
+        told = []
+        if self.effective_sample_size_ < self.least_sample_size_:
+            told.append(
+                f"The {len(self.scores_)} rows that calibrate are worth "
+                f"{self.effective_sample_size_:.0f} on the target, and alpha={self.alpha:g} needs "
+                f"{self.least_sample_size_:.0f}: the coverage of this fit may be far from "
+                f"{1 - self.alpha:g}, and intervals may be infinite. Give more rows of the source "
+                "where the target is, or a larger alpha."
+            )
+        if not self.weights_.usable:
+            told.append(self.weights_.verdict)
+        if not told:
             return
-        told = (
-            f"The {len(self.scores_)} rows that calibrate are worth "
-            f"{self.effective_sample_size_:.0f} on the target, and alpha={self.alpha:g} needs "
-            f"{self.least_sample_size_:.0f}: the coverage of this fit may be far from "
-            f"{1 - self.alpha:g}, and intervals may be infinite. Give more rows of the source "
-            "where the target is, or a larger alpha."
-        )
         if self.on_small == "raise":
-            raise ValueError(told)
-        warnings.warn(told, stacklevel=3)
+            raise WeightingError(" ".join(told), self.weights_)
+        warnings.warn(" ".join(told), stacklevel=3)
 
     def predict_interval(self, X: Any, alpha: float | None = None) -> Array:
         """Prediction intervals of a regressor.
@@ -288,7 +296,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         alpha = self.alpha if alpha is None else alpha
         _check_alpha(alpha)
         validate_data(self, X, reset=False, skip_check_array=True)
-        new = self.weights_.at(X)
+        new = self.ratio_.at(X)
         found = weighted_thresholds(self.scores_, self.calibration_weight_, new, alpha)
         infinite = int(np.isinf(found).sum())
         if infinite:
@@ -299,6 +307,12 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
         return found
+
+    @property
+    def weights_(self) -> Weights:
+        """What the rows of X count for on the target, with its certificate."""
+        check_is_fitted(self)
+        return self.ratio_.weights
 
     @property
     def classes_(self) -> Any:

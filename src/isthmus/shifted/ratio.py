@@ -7,31 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from ..comparing import compare
-from ..comparison import Comparison
+from ..data.frames import as_numpy
+from ..data.validation import as_rows
+from ..tables.frames import is_table
 from ..typing import Array, IntArray, RandomState
+from ..weighting import Weights, importance_weights
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftRatio:
-    """Density of the target over that of the source.
+    """Density of the target over that of the source, at rows of the source and at new ones.
 
     Both sets of weights have mean one over the rows of the source, so that weights of rows that
     were held out in turn and weights of new rows by the fit to all rows are on one scale.
 
     Attributes
     ----------
-    comparison : Comparison
-        Of the target with the source.
+    weights : Weights
+        Of the rows of the source, with their certificate.
     held_out : ndarray of shape (n,)
-        Weight of every row of the source by a fit that has not seen the row.
+        Their values: every row's by a fit that has not seen the row.
     fitted : ndarray of shape (n,)
         The same by the fit to all rows.
     log_scale : float
         Logarithm of the mean that ``fitted`` was divided by.
     """
 
-    comparison: Comparison
+    weights: Weights
     held_out: Array
     fitted: Array
     log_scale: float
@@ -39,12 +41,14 @@ class ShiftRatio:
     @property
     def folds(self) -> IntArray:
         """Fold of each row of the source."""
-        return self.comparison.crossfit.fold_q
+        return self.weights.comparison.crossfit.fold_q
 
     def at(self, rows: Any) -> Array:
         """Weights of new rows, on the scale of the source's."""
+        encoder = self.weights.comparison.encoder
+        table = rows if encoder is None or is_table(rows) else _columns(rows)
         with np.errstate(over="ignore"):
-            return np.asarray(np.exp(self.comparison.log_ratio(rows) - self.log_scale))
+            return np.asarray(np.exp(self.weights.comparison.log_ratio(table) - self.log_scale))
 
     @property
     def absolute_error(self) -> Array:
@@ -66,15 +70,16 @@ def learn_ratio(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ShiftRatio:
-    """Compare the target with the source.
+    """Weigh the rows of a source for a target.
 
     Parameters
     ----------
     source, target : array-like or frame
     ratio : estimator, optional
-        What estimates the ratio; by default what :func:`isthmus.compare` has.
+        What estimates the ratio; by default what :func:`isthmus.importance_weights` has.
     sample_weight : ndarray of shape (n,), optional
-        Weights of the rows of the source: the ratio is that to the weighted source.
+        Weights of the rows of the source: the ratio is that to the weighted source, and
+        multiplies them.
     random_state, n_jobs
         As of :func:`isthmus.compare`.
 
@@ -82,23 +87,44 @@ def learn_ratio(
     -------
     ShiftRatio
     """
-    comparison = compare(
-        target,
+    source, target = _alike(source, target)
+    weights = importance_weights(
         source,
+        target,
+        weight_source=sample_weight,
+        on_failure="return",
         estimator=ratio,
-        weight_q=sample_weight,
+        missing="indicator" if is_table(source) else "error",
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    share = comparison.samples.q.share
-    held_out, _ = scaled(comparison.log_ratio_q, share)
-    fitted, log_scale = scaled(comparison.log_ratio(source), share)
-    return ShiftRatio(comparison, held_out, fitted, log_scale)
-
-
-def scaled(log_ratio: Array, share: Array) -> tuple[Array, float]:
-    """Ratios over their mean, and the logarithm of it."""
+    log_ratio = weights.comparison.log_ratio(source)
+    given = np.ones(len(log_ratio)) if sample_weight is None else sample_weight
     peak = float(log_ratio.max())
-    relative = np.exp(log_ratio - peak)
-    mean = float(share @ relative)
-    return relative / mean, peak + float(np.log(mean))
+    relative = given * np.exp(log_ratio - peak)
+    mean = float(relative.mean())
+    log_scale = peak + float(np.log(mean))
+    return ShiftRatio(weights, np.exp(weights.log_weight), relative / mean, log_scale)
+
+
+def _alike(source: Any, target: Any) -> tuple[Any, Any]:
+    """Two frames as they are, or two checked arrays; with missing values, as columns."""
+    if is_table(source) and is_table(target):
+        return source, target
+    rows = [
+        as_rows(x, name, flat=False, missing=True, min_rows=2)
+        for x, name in ((source, "X"), (target, "target"))
+    ]
+    if rows[0].shape[1] != rows[1].shape[1]:
+        raise ValueError(
+            f"target must have the {rows[0].shape[1]} columns of X; received {rows[1].shape[1]}."
+        )
+    if not any(np.isnan(x).any() for x in rows):
+        return rows[0], rows[1]
+    return _columns(rows[0]), _columns(rows[1])
+
+
+def _columns(rows: Any) -> dict[str, Array]:
+    """An array as a table, whose missing values have a place."""
+    x = np.asarray(as_numpy(rows), dtype=np.float64)
+    return {f"column {k}": x[:, k] for k in range(x.shape[1])}

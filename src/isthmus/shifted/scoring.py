@@ -16,9 +16,10 @@ from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..functionals import Estimate
 from ..typing import RandomState
+from ..weighting import Weights
 from .calibrating import effective_size
 from .inner import check_estimator
-from .ratio import ShiftRatio, learn_ratio
+from .ratio import learn_ratio
 from .recorded import record
 from .reweighed import Reweighed
 from .target import target_rows
@@ -55,7 +56,7 @@ class ShiftedScore:
     effective_sample_size: float
     rows: int
     scoring: str
-    weights: ShiftRatio
+    weights: Weights
 
     @property
     def enough(self) -> bool:
@@ -116,7 +117,8 @@ def shifted_score(
     draws : int, default 200
         Draws of the rows' noise.
     ratio : estimator, optional
-        What estimates the ratio of the densities, as ``estimator`` of :func:`isthmus.compare`.
+        What estimates the ratio of the densities, as ``estimator`` of
+        :func:`isthmus.importance_weights`.
     random_state : int, Generator, RandomState or None
         Makes the result reproducible.
     n_jobs : int, optional
@@ -133,7 +135,7 @@ def shifted_score(
     Warns
     -----
     UserWarning
-        Where the rows are worth fewer than 30 on the target.
+        Where the rows are worth fewer than 30 on the target, or where no weighting helps.
 
     Examples
     --------
@@ -167,11 +169,11 @@ def shifted_score(
     rows = Reweighed(record(estimator, X, labels, X_target, cv), X, labels, scorer, seeds)
     target, plain, change = rows.estimates(found, level, draws)
     size = effective_size(found.held_out)
-    out = ShiftedScore(target, plain, change, size, len(labels), told, found)
-    if not out.enough:
+    out = ShiftedScore(target, plain, change, size, len(labels), told, found.weights)
+    if not (out.enough and found.weights.usable):
         warnings.warn(
-            f"The {len(labels)} rows of X are worth {size:.0f} on the target, and a score there "
-            f"needs at least {LEAST_ROWS}: neither the score nor its interval can be relied on.",
+            f"The {len(labels)} rows of X are worth {size:.0f} on the target: neither the score nor "
+            f"its interval can be relied on. {found.weights.verdict}",
             stacklevel=2,
         )
     return out

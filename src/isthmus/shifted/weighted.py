@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -16,8 +17,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.validation import as_weight
+from ..data.validation import as_weight, check_option
 from ..typing import RandomState
+from ..weighting import WeightingError
 from .inner import check_estimator, delegated_tags, fit_clone, has, weight_argument
 from .ratio import learn_ratio
 from .target import target_rows
@@ -35,9 +37,11 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
     estimator : estimator
         Anything of scikit-learn's form whose ``fit`` takes ``sample_weight``; also a pipeline
         whose last step does, and a search over one.
+    on_failure : {"warn", "raise"}, default "warn"
+        What to do where no weighting helps, such as where source and target do not overlap.
     ratio : estimator, optional
-        What estimates the ratio of the densities, as ``estimator`` of :func:`isthmus.compare`;
-        by default its stack.
+        What estimates the ratio of the densities, as ``estimator`` of
+        :func:`isthmus.importance_weights`.
     random_state : int, Generator, RandomState or None
         Makes the weights reproducible. The estimator has its own.
     n_jobs : int, optional
@@ -80,11 +84,13 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
         self,
         estimator: Any,
         *,
+        on_failure: str = "warn",
         ratio: Any = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
+        self.on_failure = on_failure
         self.ratio = ratio
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -115,21 +121,24 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
         """
         check_estimator(self.estimator)
         weight_argument(self.estimator)
+        check_option(self.on_failure, "on_failure", ["warn", "raise"])
         rows = target_rows(target)
         validate_data(self, X, skip_check_array=True)
         routed = process_routing(self, "fit", **params).estimator.fit if params else {}
-        given = None if sample_weight is None else as_weight(sample_weight, len(X))
-        ratio = learn_ratio(
+        found = learn_ratio(
             X,
             rows,
             ratio=self.ratio,
-            sample_weight=given,
+            sample_weight=None if sample_weight is None else as_weight(sample_weight, len(X)),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.weights_ = ratio
-        weight = ratio.held_out if given is None else ratio.held_out * given
-        self.estimator_ = fit_clone(self.estimator, X, y, target, weight, **routed)
+        if not found.weights.usable:
+            if self.on_failure == "raise":
+                raise WeightingError(found.weights.verdict, found.weights)
+            warnings.warn(found.weights.verdict, stacklevel=2)
+        self.weights_ = found.weights
+        self.estimator_ = fit_clone(self.estimator, X, y, target, found.held_out, **routed)
         return self
 
     @property

@@ -1,0 +1,237 @@
+"""The largest population, by rules on the columns, in which weights are worth enough rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor
+
+from ..data.sample import Sample
+from ..typing import Array, BoolArray
+from .quantities import Quantity
+from .rules import Among, Population, Rule, Within, merged
+
+_LEAVES = (3, 6, 12)
+"""Sizes of the trees that are tried, the simplest first."""
+
+_GAIN = 0.05
+"""Share of the target that a larger tree must save to be worth its longer rule."""
+
+_LEAST_SHARE = 0.1
+"""Share of the target below which what remains is not the target any more."""
+
+_LEAST_ROWS = 20
+_TRIED = 200
+
+
+@dataclass(frozen=True)
+class Trim:
+    """A population and which rows of target and source belong to it."""
+
+    population: Population
+    target: BoolArray
+    source: BoolArray
+
+
+def trimmed(
+    every: Sequence[Quantity],
+    target: Sample,
+    source: Sample,
+    log_ratios: tuple[Array, Array],
+    enough: Callable[[BoolArray], bool],
+) -> Trim | None:
+    """The largest population in which there is enough of the source, or None.
+
+    A shallow tree of the log-ratio over the columns gives parts. Of all sets of parts in which
+    the weights vary as little as asked, the one with most of the target is kept.
+
+    Parameters
+    ----------
+    every : sequence of Quantity
+    target, source : Sample
+        Encoded rows with the weights that were given.
+    log_ratios : pair of ndarray
+        Log target/source at the rows of target and source.
+    enough : callable
+        Says of a part of the source's rows whether their weights are what was asked for.
+    """
+    best: Trim | None = None
+    for leaves in _LEAVES:
+        found = _by_tree(leaves, every, target, source, log_ratios, enough)
+        if found is None:
+            continue
+        if best is None or found.population.target_share > best.population.target_share + _GAIN:
+            best = found
+    return best
+
+
+def _by_tree(
+    leaves: int,
+    every: Sequence[Quantity],
+    target: Sample,
+    source: Sample,
+    log_ratios: tuple[Array, Array],
+    enough: Callable[[BoolArray], bool],
+) -> Trim | None:
+    tree = _Tree.fit(leaves, every, target, source, log_ratios)
+    at_target, at_source = tree.leaf_of(target.rows), tree.leaf_of(source.rows)
+    k = len(tree.leaves)
+    weight = source.weight * np.exp(log_ratios[1] - log_ratios[1].max())
+    mass = np.bincount(at_target, target.share, k)
+    first, second = (np.bincount(at_source, w, k) for w in (weight, weight**2))
+    sets = (np.arange(1, 2**k - 1)[:, None] >> np.arange(k)) % 2 == 1
+    share = sets @ mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = (sets @ first) ** 2 / (sets @ second)
+    # Most of the target first; of sets that are about equal in it, the one worth most rows.
+    order = np.lexsort((-size, -np.round(share, 3)))
+    order = order[share[order] >= _LEAST_SHARE]
+    for at in islice(order, _TRIED):
+        kept = sets[at]
+        inside = kept[at_source]
+        if enough(inside):
+            population = tree.population(kept, float(share[at]), float(source.share @ inside))
+            return Trim(population, kept[at_target], inside)
+    return None
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """Leaves of a tree as paths of conditions."""
+
+    leaves: tuple[tuple[Within | Among, ...], ...]
+
+    @classmethod
+    def fit(
+        cls,
+        leaves: int,
+        every: Sequence[Quantity],
+        target: Sample,
+        source: Sample,
+        log_ratios: tuple[Array, Array],
+    ) -> _Tree:
+        rows = np.concatenate([target.rows, source.rows])
+        goal = np.concatenate(log_ratios)
+        weight = np.concatenate([target.share, source.share])
+        columns = _ordered(every, rows, goal, weight)
+        X = np.column_stack([column.codes(rows) for column in columns])
+        low, high = np.quantile(goal, [0.005, 0.995])
+        tree = DecisionTreeRegressor(
+            max_leaf_nodes=leaves, min_samples_leaf=_LEAST_ROWS, random_state=0
+        ).fit(X, np.clip(goal, low, high), sample_weight=weight * len(weight))
+        found: list[tuple[Within | Among, ...]] = []
+        nodes = tree.tree_
+
+        def walk(node: int, path: tuple[Within | Among, ...]) -> None:
+            if nodes.children_left[node] < 0:
+                found.append(path)
+                return
+            column = columns[nodes.feature[node]]
+            left, right = column.split(float(nodes.threshold[node]), X[:, nodes.feature[node]])
+            walk(nodes.children_left[node], (*path, left))
+            walk(nodes.children_right[node], (*path, right))
+
+        walk(0, ())
+        return cls(tuple(found))
+
+    def leaf_of(self, rows: Array) -> Array:
+        """In which leaf each row is."""
+        out = np.zeros(len(rows), dtype=np.intp)
+        for k, path in enumerate(self.leaves):
+            out[Rule(path).holds(rows)] = k
+        return out
+
+    def population(self, kept: BoolArray, target_share: float, source_share: float) -> Population:
+        """The leaves that are kept, told by the shorter of two lists of rules."""
+        inside = _joined([p for p, k in zip(self.leaves, kept, strict=True) if k])
+        outside = _joined([p for p, k in zip(self.leaves, kept, strict=True) if not k])
+        without = _length(outside) < _length(inside)
+        rules = tuple(merged(path) for path in (outside if without else inside))
+        return Population(rules, without, target_share, source_share)
+
+
+def _length(paths: Sequence[Sequence[object]]) -> int:
+    return sum(map(len, paths)) + len(paths)
+
+
+def _joined(paths: list[tuple[Within | Among, ...]]) -> list[tuple[Within | Among, ...]]:
+    """Paths in which two leaves that share all but the last condition are one."""
+    while True:
+        for a, b in pairwise(paths):
+            if len(a) == len(b) and a[:-1] == b[:-1]:
+                at = paths.index(a)
+                paths = [*paths[:at], a[:-1], *paths[at + 2 :]]
+                break
+        else:
+            return paths
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """A column as a tree sees it: its number, or its levels in the order of their log-ratio."""
+
+    name: str
+    features: tuple[int, ...]
+    levels: tuple[str, ...] = ()
+
+    def codes(self, rows: Array) -> Array:
+        if not self.levels:
+            return np.asarray(rows[:, self.features[0]])
+        has = rows[:, list(self.features)] > 0.5
+        return np.where(has.any(axis=1), has.argmax(axis=1) + 1.0, 0.0)
+
+    def split(self, threshold: float, values: Array) -> tuple[Within | Among, Within | Among]:
+        """Conditions of the left and of the right part."""
+        if not self.levels:
+            low, high = values[values <= threshold].max(), values[values > threshold].min()
+            cut = _rounded(float(low), float(high))
+            at = self.features[0]
+            return Within(self.name, at, high=cut), Within(self.name, at, low=cut)
+        above = [k for k in range(len(self.levels)) if k + 1.0 > threshold]
+        below = [k for k in range(len(self.levels)) if k + 1.0 <= threshold]
+        # The shorter list is told; rows with none of the levels are with those not in it.
+        at_left = bool(below) and len(below) < len(above)
+        chosen = below if at_left else above
+        levels = tuple(self.levels[k] for k in chosen)
+        features = tuple(self.features[k] for k in chosen)
+        first = Among(self.name, levels, features, within=at_left)
+        second = Among(self.name, levels, features, within=not at_left)
+        return first, second
+
+
+def _ordered(every: Sequence[Quantity], rows: Array, goal: Array, weight: Array) -> list[_Ordered]:
+    """Columns of the encoded rows, levels ordered by the mean of the goal."""
+    levels: dict[str, list[int]] = {}
+    found = []
+    for j, one in enumerate(every):
+        if one.level is None:
+            found.append(_Ordered(one.label, (j,)))
+        else:
+            levels.setdefault(one.column, []).append(j)
+    for name, places in levels.items():
+        means = []
+        for j in places:
+            share = weight * (rows[:, j] > 0.5)
+            means.append(float(share @ goal / share.sum()) if share.sum() > 0 else 0.0)
+        order = sorted(range(len(places)), key=means.__getitem__)
+        found.append(
+            _Ordered(
+                name,
+                tuple(places[k] for k in order),
+                tuple(str(every[places[k]].level) for k in order),
+            )
+        )
+    return found
+
+
+def _rounded(low: float, high: float) -> float:
+    """A number of few digits from low on and below high, so that rules are what they say."""
+    middle = low + (high - low) / 2.0
+    for digits in range(1, 16):
+        cut = float(f"{middle:.{digits}g}")
+        if low <= cut < high:
+            return cut
+    return low

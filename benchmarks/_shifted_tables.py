@@ -61,7 +61,7 @@ def flights() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def visits() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Visits to a doctor (statsmodels, RAND experiment); the target's people are in worse health."""
+    """Visits to a doctor (statsmodels, RAND's experiment); the target's people are less healthy."""
     import pandas as pd
 
     table = pd.read_csv(packaged("statsmodels", "datasets", "randhie", "randhie.csv"))
@@ -76,26 +76,25 @@ def visits() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def marriages() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Whether there was an affair (statsmodels, Fair's survey); the target's marriages are worse."""
+    """Whether there was an affair (statsmodels, by Fair); the target's marriages are worse."""
     import pandas as pd
 
     table = pd.read_csv(packaged("statsmodels", "datasets", "fair", "fair.csv"))
     label = (table.pop("affairs") > 0).to_numpy(int)
     keep = expit(
-        -1.4 * standard(table["rate_marriage"]) + 0.6 * standard(table["yrs_married"]) - 1.0
+        -1.6 * standard(table["rate_marriage"]) + 1.0 * standard(table["yrs_married"]) - 1.5
     )
     return table.to_numpy(float), label, keep
 
 
 def houses() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Median price of houses in Texas (plotnine); the target's months have few sales."""
+    """Median price of houses in Texas (plotnine); the target's months are late and busy."""
     import pandas as pd
 
     table = pd.read_csv(packaged("plotnine", "data", "txhousing.csv")).dropna()
-    columns = ["year", "month", "sales", "listings", "inventory"]
-    rows = table[columns].to_numpy(float)
-    rows[:, 2:4] = np.log(rows[:, 2:4])
-    keep = expit(-1.3 * standard(rows[:, 2]) - 0.8)
+    rows = table[["year", "month", "sales", "listings", "inventory"]].to_numpy(float)
+    rows[:, 2:4] = np.log1p(rows[:, 2:4])
+    keep = expit(1.2 * standard(rows[:, 0]) - 0.6 * standard(rows[:, 2]) - 1.0)
     return rows, table["median"].to_numpy(float) / 1000, keep
 
 
@@ -105,8 +104,8 @@ def digits() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     rows, label = load_digits(return_X_y=True)
     x = rows.reshape(-1, 4, 2, 4, 2).sum(axis=(2, 4)).reshape(-1, 16)
-    keep = expit(1.0 * standard(x[:, 5]) + 1.0 * standard(x[:, 10]) - 0.5)
+    keep = expit(1.5 * standard(x[:, 5]) + 1.0 * standard(x[:, 10]) - 0.8)
     return x, label, keep
 
 
-TABLES = {one.__name__: one for one in (diamonds, flights, visits, marriages, houses, digits)}
+TABLES = {one.__name__: one for one in (diamonds, flights, visits, houses, marriages, digits)}

@@ -184,9 +184,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         )
         self.calibration_ = at
         self.scores_ = self.conformity_.scores(self.estimator_, taken(X, at), labels[at])
-        self.calibration_weight_ = self.weights_.held_out[at] * (
-            1.0 if given is None else given[at]
-        )
+        self.calibration_weight_ = self.ratio_.held_out[at]
         self._judge()
         return self
 

@@ -172,8 +172,8 @@ def shifted_score(
     out = ShiftedScore(target, plain, change, size, len(labels), told, found.weights)
     if not (out.enough and found.weights.usable):
         warnings.warn(
-            f"The {len(labels)} rows of X are worth {size:.0f} on the target: neither the score nor "
-            f"its interval can be relied on. {found.weights.verdict}",
+            f"The {len(labels)} rows of X are worth {size:.0f} on the target: neither the score "
+            f"nor its interval can be relied on. {found.weights.verdict}",
             stacklevel=2,
         )
     return out

@@ -10,7 +10,8 @@ from sklearn.base import is_classifier, is_regressor
 from ..data.seeds import Seeds
 from ..typing import Array, IntArray
 from .conformity import KINDS, SETS, Interval, LabelSet, predicted
-from .held_out import held_out_predictions, taken
+from .doors import Labelled
+from .held_out import held_out_predictions
 from .inner import fit_clone
 from .spread import fit_spread
 
@@ -51,32 +52,26 @@ def split(n: int, share: float, seeds: Seeds) -> tuple[IntArray, IntArray]:
 
 
 def conformity_of(
-    kind: str,
-    estimator: Any,
-    fitted: Any,
-    X: Any,
-    y: Any,
-    target: Any,
-    weight: Array | None,
-    train: IntArray,
-    seen: bool,
+    kind: str, estimator: Any, fitted: Any, part: Labelled, target: Any
 ) -> Interval | LabelSet:
-    """Conformity scores of a fitted estimator.
+    """Conformity scores of an estimator.
 
-    A spread is fitted to the rows of ``train``, which the estimator has seen or not.
+    A spread is learned from rows that do not calibrate; predictions of them are those of the
+    fitted estimator if it has not seen them, and otherwise of fits without each fold.
     """
     if kind in SETS:
         return LabelSet(SETS[kind])
     if kind == "absolute":
         return Interval()
-    rows, labels = taken(X, train), y[train]
-    given = None if weight is None else weight[train]
-    if seen:
-        middle = held_out_predictions(estimator, rows, labels, target, given)
-    else:
-        middle = predicted(fitted, rows)
-    distance = np.abs(labels - middle)
-    return Interval(fit_spread(distance, lambda z: fit_clone(estimator, rows, z, target, given)))
+    middle = (
+        held_out_predictions(estimator, part, target)
+        if fitted is None
+        else predicted(fitted, part.rows)
+    )
+    distance = np.abs(part.labels - middle)
+    return Interval(
+        fit_spread(distance, lambda z: fit_clone(estimator, part.rows, z, target, part.weight))
+    )
 
 
 def effective_size(weight: Array) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,16 +11,15 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..data.frames import as_numpy
 from ..data.seeds import Seeds
-from ..data.validation import as_weight, check_number, check_option
+from ..data.validation import check_number, check_option
 from ..typing import Array, BoolArray, RandomState
 from ..weighting import WeightingError, Weights
 from .calibrating import conformity_of, effective_size, kind_of, least_size, split
 from .conformity import KINDS, Interval, LabelSet
-from .held_out import taken
+from .doors import Labelled, as_given, labelled
 from .inner import check_estimator, delegated_tags, fit_clone, has, is_fitted
 from .quantile import weighted_thresholds
 from .ratio import learn_ratio
@@ -153,40 +153,42 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             This one.
         """
         kind = self._checked()
-        validate_data(self, X, skip_check_array=True)
-        labels = column_or_1d(as_numpy(y), warn=True)
+        given = labelled(X, y, sample_weight, owner=self)
         if kind in KINDS["regressor"]:
-            labels = labels.astype(np.float64)
-        n = len(labels)
-        given = None if sample_weight is None else as_weight(sample_weight, n)
+            given = replace(given, labels=given.labels.astype(np.float64))
         seeds = Seeds(self.random_state)
         self.ratio_ = learn_ratio(
-            X,
+            given.rows,
             target_rows(target),
             ratio=self.ratio,
-            sample_weight=given,
+            sample_weight=given.weight,
             random_state=int(seeds("ratio").integers(2**31)),
             n_jobs=self.n_jobs,
         )
+        self._calibrate(kind, given, target, seeds)
+        self._judge()
+        return self
+
+    def _calibrate(self, kind: str, given: Labelled, target: Any, seeds: Seeds) -> None:
+        """Fit the estimator to a part of the rows, unless it is fitted, and score the others."""
         prefit = self.cv == "prefit"
-        train, at = np.arange(0), np.arange(n)
-        if not prefit or kind == "normalised":
-            train, at = split(n, self.calibration_size, seeds)
+        n = len(given.labels)
+        # A spread needs rows of its own that do not calibrate.
+        train, at = (
+            (np.arange(0), np.arange(n))
+            if prefit and kind != "normalised"
+            else split(n, self.calibration_size, seeds)
+        )
+        part, rest = given.take(train), given.take(at)
         if prefit:
             self.estimator_ = self.estimator
         else:
-            part = None if given is None else given[train]
-            self.estimator_ = fit_clone(
-                self.estimator, taken(X, train), labels[train], target, part
-            )
-        self.conformity_ = conformity_of(
-            kind, self.estimator, self.estimator_, X, labels, target, given, train, not prefit
-        )
+            self.estimator_ = fit_clone(self.estimator, part.rows, part.labels, target, part.weight)
+        fitted = self.estimator_ if prefit else None
+        self.conformity_ = conformity_of(kind, self.estimator, fitted, part, target)
         self.calibration_ = at
-        self.scores_ = self.conformity_.scores(self.estimator_, taken(X, at), labels[at])
+        self.scores_ = self.conformity_.scores(self.estimator_, rest.rows, rest.labels)
         self.calibration_weight_ = self.ratio_.held_out[at]
-        self._judge()
-        return self
 
     def _checked(self) -> str:
         """Refuse parameters that do not fit; return the name of the conformity scores."""
@@ -244,8 +246,9 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             Lower and upper ends. A row that alone has more than ``alpha`` of all weight
             has an infinite interval, of which a warning tells.
         """
-        threshold = self._thresholds(X, alpha, Interval, "predict_interval", "regressor")
-        return self.conformity_.intervals(self.estimator_, X, threshold)
+        rows = self._new(X)
+        threshold = self._thresholds(rows, alpha, Interval, "predict_interval", "regressor")
+        return self.conformity_.intervals(self.estimator_, rows, threshold)
 
     def predict_set(self, X: Any, alpha: float | None = None) -> BoolArray:
         """Prediction sets of a classifier.
@@ -263,8 +266,9 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             Whether a label of ``classes_`` is in the set of a row. A row that alone has more
             than ``alpha`` of all weight has all labels, of which a warning tells.
         """
-        threshold = self._thresholds(X, alpha, LabelSet, "predict_set", "classifier")
-        return self.conformity_.sets(self.estimator_, X, threshold)
+        rows = self._new(X)
+        threshold = self._thresholds(rows, alpha, LabelSet, "predict_set", "classifier")
+        return self.conformity_.sets(self.estimator_, rows, threshold)
 
     def label_sets(self, X: Any, alpha: float | None = None) -> list[list[Any]]:
         """The labels in the set of each row, the likeliest first.
@@ -279,13 +283,20 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         list of lists of labels
         """
         inside = self.predict_set(X, alpha)
-        order = np.argsort(-np.asarray(self.estimator_.predict_proba(X)), axis=1, kind="stable")
+        order = np.argsort(-np.asarray(self.predict_proba(X)), axis=1, kind="stable")
         names = np.asarray(self.classes_).tolist()
         return [
             [names[k] for k in places if row[k]] for row, places in zip(inside, order, strict=True)
         ]
 
-    def _thresholds(self, X: Any, alpha: float | None, form: type, method: str, what: str) -> Array:
+    def _new(self, X: Any) -> Any:
+        """New rows, checked."""
+        check_is_fitted(self)
+        return as_given(X, "X", self)
+
+    def _thresholds(
+        self, rows: Any, alpha: float | None, form: type, method: str, what: str
+    ) -> Array:
         check_is_fitted(self)
         if not isinstance(self.conformity_, form):
             raise ValueError(
@@ -293,8 +304,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             )
         alpha = self.alpha if alpha is None else alpha
         _check_alpha(alpha)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        new = self.ratio_.at(X)
+        new = self.ratio_.at(rows)
         found = weighted_thresholds(self.scores_, self.calibration_weight_, new, alpha)
         infinite = int(np.isinf(found).sum())
         if infinite:
@@ -321,27 +331,29 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
     @available_if(has("predict"))
     def predict(self, X: Any) -> Any:
         """Predictions of the fitted estimator, without intervals."""
-        check_is_fitted(self)
-        return self.estimator_.predict(X)
+        rows = self._new(X)
+        return self.estimator_.predict(rows)
 
     @available_if(has("predict_proba"))
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the fitted estimator."""
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        rows = self._new(X)
+        return self.estimator_.predict_proba(rows)
 
     @available_if(has("score"))
     def score(self, X: Any, y: Any) -> Any:
         """Score of the fitted estimator's predictions."""
-        check_is_fitted(self)
-        return self.estimator_.score(X, y)
+        rows = self._new(X)
+        return self.estimator_.score(rows, y)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Routes of metadata: all of it to this one."""
         return MetadataRouter(owner=self).add_self_request(self)
 
     def __sklearn_tags__(self) -> Tags:
-        return delegated_tags(super().__sklearn_tags__(), self.estimator)
+        tags = delegated_tags(super().__sklearn_tags__(), self.estimator)
+        tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scores_")

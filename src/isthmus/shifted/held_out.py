@@ -8,32 +8,26 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
 from ..typing import Array, IntArray
 from .conformity import predicted
+from .doors import Labelled
 from .inner import fit_clone
 
 
-def taken(X: Any, places: IntArray) -> Any:
-    """Rows of an array, of a list or of a frame of any library."""
-    return _safe_indexing(X, places)
-
-
 def fits_without(
-    estimator: Any, X: Any, y: Any, target: Any, weight: Array | None, cv: Any
+    estimator: Any, given: Labelled, target: Any, cv: Any
 ) -> Iterator[tuple[Any, IntArray]]:
     """A fitted copy for each fold, with the places of the rows that it has not seen."""
-    for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
-        given = None if weight is None else weight[train]
-        yield fit_clone(estimator, taken(X, train), taken(y, train), target, given), test
+    folds = check_cv(cv, given.labels, classifier=is_classifier(estimator))
+    for train, test in folds.split(given.rows, given.labels):
+        part = given.take(train)
+        yield fit_clone(estimator, part.rows, part.labels, target, part.weight), test
 
 
-def held_out_predictions(
-    estimator: Any, X: Any, y: Array, target: Any, weight: Array | None
-) -> Array:
+def held_out_predictions(estimator: Any, given: Labelled, target: Any) -> Array:
     """A regressor's prediction of every row by a fit without the row's fold."""
-    out = np.empty(len(y))
-    for model, test in fits_without(estimator, X, y, target, weight, min(5, len(y))):
-        out[test] = predicted(model, taken(X, test))
+    out = np.empty(len(given.labels))
+    for model, test in fits_without(estimator, given, target, min(5, len(out))):
+        out[test] = predicted(model, given.take(test).rows)
     return out

@@ -86,7 +86,7 @@ def delegated_tags(own: Tags, estimator: Any) -> Tags:
     own.target_tags = inner.target_tags
     # Rows are compared, which takes dense numbers or a frame.
     own.input_tags.sparse = False
-    own.input_tags.allow_nan = False
+    own.input_tags.allow_nan = inner.input_tags.allow_nan
     return own
 
 

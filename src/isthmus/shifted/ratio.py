@@ -12,6 +12,7 @@ from ..data.validation import as_rows
 from ..tables.frames import is_table
 from ..typing import Array, IntArray, RandomState
 from ..weighting import Weights, importance_weights
+from .doors import is_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def learn_ratio(
 
 def _alike(source: Any, target: Any) -> tuple[Any, Any]:
     """Two frames as they are, or two checked arrays; with missing values, as columns."""
-    if is_table(source) and is_table(target):
+    if is_frame(source) and is_frame(target):
         return source, target
     rows = [
         as_rows(x, name, flat=False, missing=True, min_rows=2)

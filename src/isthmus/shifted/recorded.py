@@ -10,7 +10,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from ..typing import Array, IntArray
-from .held_out import fits_without, taken
+from .doors import Labelled
+from .held_out import fits_without
 
 _ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 # What a model says of a label that was not among the rows it was fitted to.
@@ -78,13 +79,13 @@ class Recorded(BaseEstimator):
         return True
 
 
-def record(estimator: Any, X: Any, y: Any, target: Any, cv: Any) -> Recorded:
+def record(estimator: Any, given: Labelled, target: Any, cv: Any) -> Recorded:
     """Answers to every row by a fit without the row's fold.
 
     Parameters
     ----------
     estimator : estimator
-    X, y : labelled rows
+    given : Labelled
     target : rows of the target, for an estimator whose fit takes them
     cv : splitter of scikit-learn's
 
@@ -92,11 +93,12 @@ def record(estimator: Any, X: Any, y: Any, target: Any, cv: Any) -> Recorded:
     -------
     Recorded
     """
+    y = given.labels
     classes = np.unique(y) if is_classifier(estimator) else None
     answers: dict[str, Any] = {}
     seen = np.zeros(len(y), dtype=np.intp)
-    for model, test in fits_without(estimator, X, y, target, None, cv):
-        rows = taken(X, test)
+    for model, test in fits_without(estimator, given, target, cv):
+        rows = given.take(test).rows
         seen[test] += 1
         for method in _ANSWERS:
             if not hasattr(model, method):

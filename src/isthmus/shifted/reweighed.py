@@ -9,7 +9,7 @@ import numpy as np
 from ..data.seeds import Seeds
 from ..functionals import Estimate
 from ..typing import Array
-from .held_out import taken
+from .doors import Labelled
 from .ratio import ShiftRatio
 from .recorded import Recorded
 
@@ -21,20 +21,21 @@ class Reweighed:
     ----------
     answers : Recorded
         Answers to the rows.
-    X, y : labelled rows
+    given : Labelled
+        The rows, with their labels.
     scorer : callable
         Takes an estimator, X and y, and perhaps ``sample_weight``.
     seeds : Seeds
     """
 
-    def __init__(self, answers: Recorded, X: Any, y: Any, scorer: Any, seeds: Seeds) -> None:
-        self.answers, self.X, self.y, self.scorer = answers, X, y, scorer
+    def __init__(self, answers: Recorded, given: Labelled, scorer: Any, seeds: Seeds) -> None:
+        self.answers, self.given, self.scorer = answers, given, scorer
         self.rng = seeds("noise")
         self.takes_weight = self._takes_weight()
 
     def _takes_weight(self) -> bool:
         try:
-            self.scorer(self.answers, self.X, self.y, sample_weight=np.ones(len(self.y)))
+            self._scored(np.ones(len(self.given.labels)))
         except TypeError as error:
             if "sample_weight" not in str(error):
                 raise
@@ -44,16 +45,21 @@ class Reweighed:
     def score(self, weight: Array) -> float:
         """The score of the rows under weights; of rows drawn by them, if it takes none."""
         if self.takes_weight:
-            return float(self.scorer(self.answers, self.X, self.y, sample_weight=weight))
-        n = len(self.y)
+            return self._scored(weight)
+        n = len(weight)
         places = self.rng.choice(n, n, p=weight / weight.sum())
-        return float(self.scorer(self.answers.take(places), taken(self.X, places), self.y[places]))
+        drawn = self.given.take(places)
+        return float(self.scorer(self.answers.take(places), drawn.rows, drawn.labels))
+
+    def _scored(self, weight: Array) -> float:
+        given = self.given
+        return float(self.scorer(self.answers, given.rows, given.labels, sample_weight=weight))
 
     def estimates(
         self, ratio: ShiftRatio, level: float, draws: int
     ) -> tuple[Estimate, Estimate, Estimate]:
         """Score on the target, plain score, and the first less the second."""
-        n = len(self.y)
+        n = len(self.given.labels)
         one = np.ones(n)
         # Weights of a Bayesian bootstrap; the same for both scores, which are correlated.
         noise = self.rng.exponential(size=(draws, n))

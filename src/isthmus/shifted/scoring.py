@@ -9,15 +9,14 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils.validation import column_or_1d
 
-from ..data.frames import as_numpy
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..functionals import Estimate
 from ..typing import RandomState
 from ..weighting import Weights
 from .calibrating import effective_size
+from .doors import labelled
 from .inner import check_estimator
 from .ratio import learn_ratio
 from .recorded import record
@@ -154,10 +153,10 @@ def shifted_score(
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(draws, "draws", low=20, integer=True)
     scorer, told = _scorer(estimator, scoring)
-    labels = column_or_1d(as_numpy(y), warn=True)
+    given = labelled(X, y)
     seeds = Seeds(random_state)
     found = learn_ratio(
-        X,
+        given.rows,
         target_rows(X_target),
         ratio=ratio,
         random_state=int(seeds("ratio").integers(2**31)),
@@ -166,14 +165,14 @@ def shifted_score(
     if isinstance(cv, int):
         kind = StratifiedKFold if is_classifier(estimator) else KFold
         cv = kind(cv, shuffle=True, random_state=int(seeds("folds").integers(2**31)))
-    rows = Reweighed(record(estimator, X, labels, X_target, cv), X, labels, scorer, seeds)
+    rows = Reweighed(record(estimator, given, X_target, cv), given, scorer, seeds)
     target, plain, change = rows.estimates(found, level, draws)
     size = effective_size(found.held_out)
-    out = ShiftedScore(target, plain, change, size, len(labels), told, found.weights)
+    out = ShiftedScore(target, plain, change, size, len(given.labels), told, found.weights)
     if not (out.enough and found.weights.usable):
         warnings.warn(
-            f"The {len(labels)} rows of X are worth {size:.0f} on the target: neither the score "
-            f"nor its interval can be relied on. {found.weights.verdict}",
+            f"The {len(given.labels)} rows of X are worth {size:.0f} on the target: neither "
+            f"the score nor its interval can be relied on. {found.weights.verdict}",
             stacklevel=2,
         )
     return out

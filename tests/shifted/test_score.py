@@ -58,14 +58,14 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
     # The mean of |noise| with a spread of exp(0.7 t), t normal around 0.8.
     truth = -np.sqrt(2 / np.pi) * np.exp(0.7 * 0.8 + 0.7**2 / 2)
     held = []
-    for seed in range(50):
+    for seed in range(30):
         (X, y), (target, _) = drawn(500, 0.0, rng), drawn(500, 0.8, rng)
         how = {**QUICK, "random_state": seed, "level": 0.9}
         scoring = "neg_mean_absolute_error"
         found = shifted_score(LinearRegression(), X, y, target, scoring=scoring, **how)
         held.append(found.target.low <= truth <= found.target.high)
-    # A share of 90 % has a standard error of 4.2 points over 50 draws; three of them.
-    assert np.mean(held) > 0.77
+    # A share of 90 % has a standard error of 5.5 points over 30 draws; three of them.
+    assert np.mean(held) > 0.73
 
 
 def test_without_shift_the_scores_agree(samples):

@@ -359,3 +359,9 @@ def check_bmi(record):
     # The rotation with the radius, which costs the normal ratio most of the information.
     name = "spiral, drawn here"
     assert abs(found[name, "auto"]["error"]) < abs(found[name, "cca"]["error"])
+
+
+def check_weights(record):
+    (found,) = record["results"]["means"]
+    for kind in ("ratio", "means"):
+        assert 0 <= found[kind]["within_two"] <= 1 and found[kind]["count"] > 5

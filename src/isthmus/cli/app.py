@@ -18,6 +18,7 @@ COMMANDS = (
     "mi",
     "problems",
     "reproduce",
+    "weights",
 )
 """Files of this folder, each with the command as a function of the file's name."""
 

@@ -122,16 +122,9 @@ def page(
             section("The ratio", tag("div", pictures.ratio(names), class_="figures")),
             sections.repeat(comparison, command, options, notes),
         ),
-        tag(
-            "footer",
-            tag(
-                "p",
-                f"Made with isthmus {__version__}. ",
-                "This page is complete: it holds no scripts and loads nothing.",
-            ),
-        ),
+        footer(),
     ]
-    return _document(heading, join(body))
+    return whole_page(heading, join(body))
 
 
 def _ranked(
@@ -153,7 +146,14 @@ def _ranked(
     return ranked, {shift.name: shift for shift in alone}
 
 
-def _document(title: str, body: Markup) -> str:
+def footer() -> Markup:
+    """What every page ends with."""
+    told = "This page is complete: it holds no scripts and loads nothing."
+    return tag("footer", tag("p", f"Made with isthmus {__version__}. ", told))
+
+
+def whole_page(title: str, body: Markup) -> str:
+    """A page in the house's style: one file without scripts, which loads nothing."""
     style = files(__package__).joinpath("style.css").read_text("utf-8")
     head = join(
         tag("meta", charset="utf-8"),

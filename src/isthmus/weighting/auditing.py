@@ -9,7 +9,7 @@ import numpy as np
 from ..data.validation import as_weight
 from ..typing import RandomState
 from .frames import Shape
-from .judging import Case, ratio_of
+from .judging import Case, ratio_of, row_count
 from .result import Weights, given_rows, normalised
 
 
@@ -61,6 +61,8 @@ def audit_weights(
     >>> isthmus.audit_weights(np.exp(-0.5 * x), x, target, random_state=0).certificate.verdict
     'fail'
     """
+    n = row_count(x)
+    weight = as_weight(w, n, "w")
     found = ratio_of(
         x,
         target,
@@ -74,9 +76,8 @@ def audit_weights(
         n_jobs=n_jobs,
         progress=progress,
     )
-    n = len(next(iter(x.values()))) if isinstance(x, dict) else len(x)
     given = given_rows(found, "q", n)
-    weight = as_weight(w, n, "w")[given]
+    weight = weight[given]
     every = Case.of(found)
     positive = weight > 0
     case = every.take(np.ones(len(every.target), dtype=bool), positive)

@@ -10,7 +10,7 @@ import numpy as np
 from ..diagnostics.pareto import pareto_k
 from ..functionals import effective_sample_size
 from ..typing import Array
-from ..words import count, listed, number, printable
+from ..words import count, listed, printable
 from .balance import Balance
 from .overlap import Overlap
 
@@ -26,7 +26,7 @@ _HEAVY, _ENDLESS = 0.7, 1.0
 _SOME, _MUCH = 0.1, 0.25
 """Standardised mean differences that are worth a word, and that are not balance."""
 
-_BEYOND, _FAR_BEYOND = 0.01, 0.25
+_BEYOND, _FAR_BEYOND = 0.02, 0.25
 """Shares of the target that no weights stand for: worth a word, and too much."""
 
 Verdict = Literal["ok", "warn", "fail"]
@@ -69,7 +69,7 @@ class Certificate:
         """The verdict in a sentence or a few."""
         size = (
             f"{count(self.rows, 'row')} of the source, weighted, are worth "
-            f"{number(round(self.effective_sample_size, 1))}"
+            f"{self.effective_sample_size:,.0f}"
         )
         if self.verdict == "fail":
             return f"Do not weight: {' '.join(self.reasons)}"
@@ -99,7 +99,7 @@ def _objections(
     if size < min(_LEAST_SIZE, _LEAST_PART * rows):
         bad.append(
             f"A few rows have all the weight: {count(rows, 'row')} are worth "
-            f"{number(round(size, 1))}. Trim to a population that both have (least_ess=...), or "
+            f"{size:.3g}. Trim to a population that both have (least_ess=...), or "
             "find source rows that are like the target."
         )
     if overlap.beyond > _BEYOND:

@@ -49,9 +49,10 @@ class Shape:
         return self._indexed(nw.from_dict(dict(data), backend=self.library))
 
     def _indexed(self, made: Any) -> Any:
+        native = made.to_native()
         if self.index is not None:
-            made = nw.maybe_set_index(made, index=self.index)
-        return made.to_native()
+            native.index = self.index
+        return native
 
 
 def as_table(data: Mapping[str, Any]) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..candidates import LevelDensities, Ridge, Sparse, Trees
+from ..candidates import LevelDensities, Ridge, Trees
 from ..comparing import compare
 from ..comparison import Comparison
 from ..data.sample import Sample
@@ -19,6 +20,7 @@ from .overlap import overlap_of
 from .quantities import Quantity, quantities
 
 _FOLDS = 5
+_LEAST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -95,15 +97,27 @@ def ratio_of(
 ) -> Comparison:
     """The comparison of target and source that weights rest on.
 
-    By default regressions and trees are weighed, and not all candidates of ``compare``: where
-    samples overlap enough to be weighted, the others are slower and tell little more.
+    By default a regression, densities of levels and trees are weighed, in five folds: where
+    samples overlap enough to be weighted, the other candidates of ``compare`` are slower and tell
+    little more.
     """
+    for argument, sample in (("source", source), ("target", target)):
+        rows = row_count(sample)
+        if rows < _LEAST_ROWS:
+            raise ValueError(f"{argument} must have at least {_LEAST_ROWS} rows; received {rows}.")
     if estimator is None:
-        estimator = StackedMDRE(
-            (Ridge(), LevelDensities(), Sparse(), Trees()),
-            folds=None,
-            n_jobs=how.get("n_jobs"),
-        )
+        candidates = Ridge(), LevelDensities(), Trees()
+        estimator = StackedMDRE(candidates, folds=_FOLDS, n_jobs=how.get("n_jobs"))
     return compare(
         target, source, estimator=estimator, weight_p=weight_target, weight_q=weight_source, **how
     )
+
+
+def row_count(sample: Any) -> int:
+    """Number of rows of a sample as it was given; refuses what has none."""
+    try:
+        return len(next(iter(sample.values()))) if isinstance(sample, Mapping) else len(sample)
+    except (TypeError, StopIteration):
+        raise ValueError(
+            f"A sample must be a table or an array of rows; received {type(sample).__name__}."
+        ) from None

@@ -11,8 +11,8 @@ from ..functionals import effective_sample_size
 from ..typing import Array, BoolArray, RandomState
 from ..words import number
 from .frames import Shape
-from .judging import Case, ratio_of
-from .quantities import chosen
+from .judging import Case, ratio_of, row_count
+from .quantities import check_balance_option, chosen
 from .result import NORMALISATIONS, WeightingError, Weights, given_rows, normalised
 from .smoothing import pareto_smoothed
 from .tilting import OutsideHull, tilted
@@ -95,6 +95,12 @@ def importance_weights(
     'ok'
     """
     _check(least_ess, design_effect, normalise, on_failure)
+    check_balance_option(balance, source)
+    if least_ess is not None and least_ess > row_count(source):
+        raise ValueError(
+            f"least_ess must be at most the number of rows of the source, {row_count(source)}; "
+            f"received {least_ess!r}."
+        )
     found = ratio_of(
         source,
         target,
@@ -112,11 +118,6 @@ def importance_weights(
     asked = None if balance is None else chosen(every.every, balance)
     positive = every.source.weight > 0
     short = ""
-    if least_ess is not None and least_ess > positive.sum():
-        raise ValueError(
-            f"least_ess must be at most the number of rows of the source, {positive.sum()}; "
-            f"received {least_ess!r}."
-        )
     trim = None
     if not _enough(every, positive, least_ess, design_effect):
         trim = trimmed(
@@ -142,7 +143,7 @@ def importance_weights(
         else:
             notes.append("The weights were tilted until the means asked for are the target's.")
     certificate = case.certificate(log_weight, raw, unseen, short)
-    given = given_rows(found, "q", _rows(source))
+    given = given_rows(found, "q", row_count(source))
     kept, out = np.zeros(len(given), dtype=bool), np.full(len(given), -np.inf)
     places = np.flatnonzero(given)[inside]
     kept[places] = True
@@ -169,12 +170,6 @@ def _check(least_ess: Any, design_effect: Any, normalise: Any, on_failure: Any) 
         check_number(design_effect, "design_effect", low=1, open_low=True)
     check_option(normalise, "normalise", NORMALISATIONS)
     check_option(on_failure, "on_failure", ["raise", "return"])
-
-
-def _rows(source: Any) -> int:
-    if isinstance(source, dict):
-        return len(next(iter(source.values())))
-    return len(source)
 
 
 def _log_weight(case: Case) -> Array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..comparison import Comparison
 from ..diagnostics.columns import column_blocks
+from ..tables.columns import column_names, is_table
 from ..words import listed
 
 
@@ -44,26 +46,29 @@ def quantities(comparison: Comparison) -> tuple[Quantity, ...]:
     return tuple(found)
 
 
-def chosen(every: Sequence[Quantity], balance: object) -> list[int]:
-    """Places of the features whose means are asked to be equal.
+def check_balance_option(balance: Any, source: Any) -> None:
+    """Refuse what cannot be balanced, before any work."""
+    if balance is None or (isinstance(balance, str) and balance == "means"):
+        return
+    if isinstance(balance, str) or not isinstance(balance, Iterable):
+        raise ValueError(f"balance must be 'means' or a list of columns; received {balance!r}.")
+    if is_table(source):
+        _refuse_unknown([str(name) for name in balance], column_names(source, "source"))
 
-    ``balance`` is "means" for all, or a list of columns' names.
-    """
+
+def chosen(every: Sequence[Quantity], balance: Any) -> list[int]:
+    """Places of the features whose means are asked to be equal: all, or those of some columns."""
     if isinstance(balance, str):
-        if balance != "means":
-            raise ValueError(f"balance must be 'means' or a list of columns; received {balance!r}.")
         return list(range(len(every)))
-    try:
-        names = [str(name) for name in balance]  # type: ignore[attr-defined]
-    except TypeError:
-        raise ValueError(
-            f"balance must be 'means' or a list of columns; received {balance!r}."
-        ) from None
-    known = list(dict.fromkeys(one.column for one in every))
+    names = [str(name) for name in balance]
+    _refuse_unknown(names, list(dict.fromkeys(one.column for one in every)))
+    return [j for j, one in enumerate(every) if one.column in names]
+
+
+def _refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
     absent = [name for name in names if name not in known]
     if absent or not names:
         raise ValueError(
-            f"balance must name columns that were compared, {listed(known)}; received "
+            f"balance must name columns that are compared, {listed(known)}; received "
             f"{absent if absent else 'none'}."
         )
-    return [j for j, one in enumerate(every) if one.column in names]

@@ -179,6 +179,18 @@ class Weights:
             {"weight": np.exp(self.log_weight), "log_ratio": log_ratio, "kept": self.kept}
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate in plain numbers and text, without the weights.
+
+        Returns
+        -------
+        dict
+            As strict JSON can hold it: None for what is not finite.
+        """
+        from .told import as_dict
+
+        return as_dict(self)
+
     def plot(self, ax: Axes | None = None, most: int = 20) -> Axes:
         """Draw the standardised mean differences before and after weighting.
 

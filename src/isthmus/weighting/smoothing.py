@@ -7,13 +7,16 @@ import numpy as np
 from ..diagnostics.pareto import generalised_pareto, pareto_k, tail_size
 from ..typing import Array
 
+_HEAVY = 0.5
+"""Pareto's k from which weights have no variance: lighter tails are left as they are."""
+
 
 def pareto_smoothed(log_weight: Array) -> tuple[Array, int]:
     r"""Log-weights whose largest ones are the expected ones of a generalised Pareto distribution.
 
     The largest :math:`M = \min(n/5, 3\sqrt n)` weights are replaced by the M quantiles of the
-    distribution that is fitted to them, none by more than the largest there was. Rows of equal
-    weight keep equal weights.
+    distribution that is fitted to them, none by more than the largest there was, if its shape k
+    is above 1/2: the weights then have no variance. Rows of equal weight keep equal weights.
 
     Parameters
     ----------
@@ -23,7 +26,7 @@ def pareto_smoothed(log_weight: Array) -> tuple[Array, int]:
     -------
     log_weight : ndarray of shape (n,)
     count : int
-        How many were replaced; 0 where no tail can be fitted.
+        How many were replaced; 0 where the tail is light or cannot be fitted.
 
     References
     ----------
@@ -32,12 +35,13 @@ def pareto_smoothed(log_weight: Array) -> tuple[Array, int]:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> raw = 0.5 * rng.exponential(size=1000)
+    >>> raw = 0.8 * rng.exponential(size=1000)
     >>> smooth, count = pareto_smoothed(raw)
     >>> count, bool(smooth.max() <= raw.max())
     (95, True)
     """
-    if not np.isfinite(pareto_k(log_weight)):
+    k = pareto_k(log_weight)
+    if not _HEAVY < k < np.inf:
         return log_weight, 0
     count = tail_size(len(log_weight))
     order = np.argsort(log_weight, kind="stable")

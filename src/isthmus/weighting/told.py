@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from ..words import number, printable, signed
 
@@ -17,7 +18,7 @@ def facts(weights: Weights) -> list[tuple[str, str]]:
     c = weights.certificate
     return [
         ("rows with weight", f"{c.rows:,} of {len(weights):,}"),
-        ("effective sample size", number(round(c.effective_sample_size, 1))),
+        ("effective sample size", f"{c.effective_sample_size:,.1f}"),
         ("design effect", number(round(c.design_effect, 3))),
         ("Pareto's k", number(round(c.pareto_k, 2))),
         ("target beyond the source", f"{100 * c.overlap.beyond:.3g} %"),
@@ -39,3 +40,65 @@ def as_text(weights: Weights) -> str:
     if len(b) > _MOST:
         lines.append(f"... and {len(b) - _MOST} more")
     return "\n".join([*lines, *([""] * bool(weights.notes)), *weights.notes])
+
+
+def as_dict(weights: Weights) -> dict[str, Any]:
+    """The certificate in plain numbers and text."""
+    c, b, o, population = (
+        weights.certificate,
+        weights.balance,
+        weights.overlap,
+        weights.population,
+    )
+    return {
+        "verdict": c.verdict,
+        "in_words": weights.verdict,
+        "rows": len(weights),
+        "rows_with_weight": c.rows,
+        "effective_sample_size": c.effective_sample_size,
+        "design_effect": c.design_effect,
+        "pareto_k": _finite(c.pareto_k),
+        "normalise": weights.normalise,
+        "population": None
+        if population is None
+        else {
+            "in_words": str(population),
+            "rules": [str(rule) for rule in population.rules],
+            "without": population.without,
+            "target_share": population.target_share,
+            "source_share": population.source_share,
+        },
+        "balance": [
+            {
+                "column": one.column,
+                "level": one.level,
+                **{name: _finite(float(getattr(b, name)[j])) for name in _NUMBERS},
+            }
+            for j, one in enumerate(b.quantities)
+        ],
+        "overlap": {
+            "source": o.source.tolist(),
+            "target": o.target.tolist(),
+            "weighted": o.weighted.tolist(),
+            "beyond": o.beyond,
+            "absent": dict(o.absent),
+        },
+        "done": list(weights.notes),
+    }
+
+
+_NUMBERS = (
+    "target",
+    "source",
+    "weighted",
+    "before",
+    "after",
+    "unseen",
+    "std_error",
+    "variance_before",
+    "variance_after",
+)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

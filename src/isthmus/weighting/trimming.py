@@ -25,11 +25,12 @@ _LEAST_SHARE = 0.1
 
 _LEAST_ROWS = 20
 _TRIED = 200
+_CUTS = 60
 
 
 @dataclass(frozen=True)
 class Trim:
-    """A population and which rows of target and source belong to it."""
+    """A population, and which rows of target and source belong to it."""
 
     population: Population
     target: BoolArray
@@ -58,28 +59,48 @@ def trimmed(
     enough : callable
         Says of a part of the source's rows whether their weights are what was asked for.
     """
+    goal = np.concatenate(log_ratios)
+    low, high = np.quantile(goal, [0.005, 0.995])
+    goals = [np.clip(goal, low, high)]
+    cut = _cutoff(log_ratios[1], enough)
+    if cut is not None:
+        goals.append((goal > cut).astype(np.float64))
     best: Trim | None = None
     for leaves in _LEAVES:
-        found = _by_tree(leaves, every, target, source, log_ratios, enough)
-        if found is None:
+        found = [
+            one
+            for each in goals
+            for tree in [_Tree.fit(leaves, every, target, source, each)]
+            if (one := _of_leaves(tree, target, source, log_ratios[1], enough)) is not None
+        ]
+        if not found:
             continue
-        if best is None or found.population.target_share > best.population.target_share + _GAIN:
-            best = found
+        most = max(found, key=lambda one: one.population.target_share)
+        # A larger tree has a longer rule, and must save enough of the target.
+        if best is None or most.population.target_share > best.population.target_share + _GAIN:
+            best = most
     return best
 
 
-def _by_tree(
-    leaves: int,
-    every: Sequence[Quantity],
+def _cutoff(log_ratio: Array, enough: Callable[[BoolArray], bool]) -> float | None:
+    """The largest log-ratio such that the source's rows up to it are what was asked for."""
+    for cut in np.quantile(log_ratio, 1.0 - np.geomspace(0.001, 0.6, _CUTS)):
+        if enough(log_ratio <= cut):
+            return float(cut)
+    return None
+
+
+def _of_leaves(
+    tree: _Tree,
     target: Sample,
     source: Sample,
-    log_ratios: tuple[Array, Array],
+    log_ratio: Array,
     enough: Callable[[BoolArray], bool],
 ) -> Trim | None:
-    tree = _Tree.fit(leaves, every, target, source, log_ratios)
+    """The set of a tree's leaves that has most of the target and enough of the source."""
     at_target, at_source = tree.leaf_of(target.rows), tree.leaf_of(source.rows)
     k = len(tree.leaves)
-    weight = source.weight * np.exp(log_ratios[1] - log_ratios[1].max())
+    weight = source.weight * np.exp(log_ratio - log_ratio.max())
     mass = np.bincount(at_target, target.share, k)
     first, second = (np.bincount(at_source, w, k) for w in (weight, weight**2))
     sets = (np.arange(1, 2**k - 1)[:, None] >> np.arange(k)) % 2 == 1
@@ -111,17 +132,16 @@ class _Tree:
         every: Sequence[Quantity],
         target: Sample,
         source: Sample,
-        log_ratios: tuple[Array, Array],
+        goal: Array,
     ) -> _Tree:
+        """Fit to a goal at the rows of target and source, in this order."""
         rows = np.concatenate([target.rows, source.rows])
-        goal = np.concatenate(log_ratios)
         weight = np.concatenate([target.share, source.share])
         columns = _ordered(every, rows, goal, weight)
         X = np.column_stack([column.codes(rows) for column in columns])
-        low, high = np.quantile(goal, [0.005, 0.995])
         tree = DecisionTreeRegressor(
             max_leaf_nodes=leaves, min_samples_leaf=_LEAST_ROWS, random_state=0
-        ).fit(X, np.clip(goal, low, high), sample_weight=weight * len(weight))
+        ).fit(X, goal, sample_weight=weight * len(weight))
         found: list[tuple[Within | Among, ...]] = []
         nodes = tree.tree_
 

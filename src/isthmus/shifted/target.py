@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Target:
     """Rows of the target, as one thing that nobody cuts into folds.
 
@@ -23,16 +25,8 @@ class Target:
     [[1.0], [2.0]]
     """
 
-    __slots__ = ("rows",)
-
-    def __init__(self, rows: Any) -> None:
-        object.__setattr__(self, "rows", rows)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"A Target is not changed; make another with other {name}.")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Target, (self.rows,)
+    # Nothing that makes it look like an array: no length, no shape, no index.
+    rows: Any
 
     def __repr__(self) -> str:
         return f"Target({type(self.rows).__name__})"

@@ -75,6 +75,7 @@ class SharedMaps(BaseEstimator):
         q: Array,
         weight_p: Array | None = None,
         weight_q: Array | None = None,
+        *,
         within: tuple[Array, Array] | None = None,
     ) -> SharedMaps:
         """Choose and fit the maps.

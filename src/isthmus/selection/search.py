@@ -138,7 +138,7 @@ class Search:
         maps = [settings.maps]
         if is_auto(maps[0]):
             p, q = self.train
-            shared = SharedMaps().fit(p.rows, q.rows, p.weight, q.weight, self.within)
+            shared = SharedMaps().fit(p.rows, q.rows, p.weight, q.weight, within=self.within)
             maps = [None] if shared.is_identity else [None, shared.kinds_]
         out = []
         for kinds in maps:

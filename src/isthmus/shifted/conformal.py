@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.seeds import Seeds
@@ -20,10 +19,12 @@ from ..weighting import WeightingError, Weights
 from .calibrating import conformity_of, effective_size, kind_of, least_size, split
 from .conformity import KINDS, Interval, LabelSet
 from .doors import Labelled, as_given, labelled
-from .inner import check_estimator, delegated_tags, fit_clone, has, is_fitted
+from .inner import available, check_estimator, delegated_tags, fit_clone, is_fitted
 from .quantile import weighted_thresholds
 from .ratio import learn_ratio
 from .target import target_rows
+
+T = TypeVar("T")
 
 
 class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
@@ -247,8 +248,8 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             has an infinite interval, of which a warning tells.
         """
         rows = self._new(X)
-        threshold = self._thresholds(rows, alpha, Interval, "predict_interval", "regressor")
-        return self.conformity_.intervals(self.estimator_, rows, threshold)
+        conformity = self._conformity(Interval, "predict_interval", "regressor")
+        return conformity.intervals(self.estimator_, rows, self._thresholds(rows, alpha))
 
     def predict_set(self, X: Any, alpha: float | None = None) -> BoolArray:
         """Prediction sets of a classifier.
@@ -267,8 +268,8 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             than ``alpha`` of all weight has all labels, of which a warning tells.
         """
         rows = self._new(X)
-        threshold = self._thresholds(rows, alpha, LabelSet, "predict_set", "classifier")
-        return self.conformity_.sets(self.estimator_, rows, threshold)
+        conformity = self._conformity(LabelSet, "predict_set", "classifier")
+        return conformity.sets(self.estimator_, rows, self._thresholds(rows, alpha))
 
     def label_sets(self, X: Any, alpha: float | None = None) -> list[list[Any]]:
         """The labels in the set of each row, the likeliest first.
@@ -294,14 +295,14 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return as_given(X, "X", self)
 
-    def _thresholds(
-        self, rows: Any, alpha: float | None, form: type, method: str, what: str
-    ) -> Array:
-        check_is_fitted(self)
+    def _conformity(self, form: type[T], method: str, what: str) -> T:
         if not isinstance(self.conformity_, form):
             raise ValueError(
                 f"{method} is for a {what}; received a {type(self.estimator_).__name__}."
             )
+        return self.conformity_
+
+    def _thresholds(self, rows: Any, alpha: float | None) -> Array:
         alpha = self.alpha if alpha is None else alpha
         _check_alpha(alpha)
         new = self.ratio_.at(rows)
@@ -328,19 +329,19 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.classes_
 
-    @available_if(has("predict"))
+    @available("predict")
     def predict(self, X: Any) -> Any:
         """Predictions of the fitted estimator, without intervals."""
         rows = self._new(X)
         return self.estimator_.predict(rows)
 
-    @available_if(has("predict_proba"))
+    @available("predict_proba")
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the fitted estimator."""
         rows = self._new(X)
         return self.estimator_.predict_proba(rows)
 
-    @available_if(has("score"))
+    @available("score")
     def score(self, X: Any, y: Any) -> Any:
         """Score of the fitted estimator's predictions."""
         rows = self._new(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sklearn import get_config
 from sklearn.base import clone
@@ -11,9 +11,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..typing import Array
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def weight_name(estimator: Any) -> str | None:
@@ -66,8 +69,8 @@ def weight_argument(estimator: Any) -> str:
     return name
 
 
-def has(method: str) -> Callable[[Any], bool]:
-    """For ``available_if``: whether the estimator inside has this method, fitted or not."""
+def available(method: str) -> Callable[[F], F]:
+    """Decorator of a method that is there if the estimator inside has it, fitted or not."""
 
     def check(outer: Any) -> bool:
         inner = getattr(outer, "estimator_", outer.estimator)
@@ -75,7 +78,7 @@ def has(method: str) -> Callable[[Any], bool]:
         getattr(inner, method)
         return True
 
-    return check
+    return cast(Callable[[F], F], available_if(check))
 
 
 def delegated_tags(own: Tags, estimator: Any) -> Tags:

@@ -41,4 +41,4 @@ def weighted_thresholds(scores: Array, weight: Array, new: Array, alpha: float) 
     needed = (1.0 - alpha) * (running[-1] + new)
     # Sums are off by rounding; a quantile that is met exactly is met.
     place = np.searchsorted(running * (1.0 + 1e-12), needed)
-    return np.append(scores[order], np.inf)[place]
+    return np.asarray(np.append(scores[order], np.inf)[place])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -13,13 +14,16 @@ from ..typing import Array, IntArray
 from .doors import Labelled
 from .held_out import fits_without
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 _ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 # What a model says of a label that was not among the rows it was fitted to.
 _UNKNOWN = {"predict_proba": 0.0}
 
 
-def _recorded(method: str) -> Any:
-    return available_if(lambda self: method in self.answers)
+def _recorded(method: str) -> Callable[[F], F]:
+    """Decorator of a method that is there if its answers are recorded."""
+    return cast(Callable[[F], F], available_if(lambda self: method in self.answers))
 
 
 class Recorded(BaseEstimator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,8 @@ class Reweighed:
         n = len(self.given.labels)
         one = np.ones(n)
         # Weights of a Bayesian bootstrap; the same for both scores, which are correlated.
-        noise = self.rng.exponential(size=(draws, n))
-        drawn = np.array([[self.score(ratio.held_out * w), self.score(w)] for w in noise])
+        draw = self.rng.exponential(size=(draws, n))
+        drawn = np.array([[self.score(ratio.held_out * w), self.score(w)] for w in draw])
         if self.takes_weight:
             value = np.array([self.score(ratio.held_out), self.score(one)])
         else:
@@ -72,9 +73,9 @@ class Reweighed:
         error_change = float((drawn[:, 0] - drawn[:, 1]).std(ddof=1))
         of_ratio = self._error_of_ratio(ratio) if self.takes_weight else 0.0
 
-        def estimate(middle: float, *errors: float) -> Estimate:
+        def estimate(middle: float, of_rows: float, of_ratio: float) -> Estimate:
             return Estimate.from_std_error(
-                middle, float(np.hypot(*errors)), level=level, method="bootstrap and jackknife"
+                middle, math.hypot(of_rows, of_ratio), level=level, method="bootstrap and jackknife"
             )
 
         return (

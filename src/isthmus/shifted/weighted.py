@@ -14,14 +14,13 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.validation import check_option
 from ..typing import RandomState
 from ..weighting import WeightingError
 from .doors import as_given, labelled
-from .inner import check_estimator, delegated_tags, fit_clone, has, weight_argument
+from .inner import available, check_estimator, delegated_tags, fit_clone, weight_argument
 from .ratio import learn_ratio
 from .target import target_rows
 
@@ -148,27 +147,27 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.classes_
 
-    @available_if(has("predict"))
+    @available("predict")
     def predict(self, X: Any, **params: Any) -> Any:
         """Predictions of the fitted estimator."""
         return self._asked("predict", X, **params)
 
-    @available_if(has("predict_proba"))
+    @available("predict_proba")
     def predict_proba(self, X: Any, **params: Any) -> Any:
         """Probabilities of the fitted estimator."""
         return self._asked("predict_proba", X, **params)
 
-    @available_if(has("predict_log_proba"))
+    @available("predict_log_proba")
     def predict_log_proba(self, X: Any, **params: Any) -> Any:
         """Logarithms of the probabilities of the fitted estimator."""
         return self._asked("predict_log_proba", X, **params)
 
-    @available_if(has("decision_function"))
+    @available("decision_function")
     def decision_function(self, X: Any, **params: Any) -> Any:
         """Decision function of the fitted estimator."""
         return self._asked("decision_function", X, **params)
 
-    @available_if(has("score"))
+    @available("score")
     def score(self, X: Any, y: Any, **params: Any) -> Any:
         """Score of the fitted estimator on labelled rows, as it is without weights."""
         return self._asked("score", X, y, **params)

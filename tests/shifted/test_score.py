@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import numpy as np
@@ -111,6 +112,7 @@ def test_it_is_reproducible_and_takes_weighted_estimators(samples):
     one, two = (shifted_score(estimator, X, place, target, cv=2, **QUICK) for _ in range(2))
     assert one.target == two.target
     assert pickle.loads(pickle.dumps(one)).plain == one.plain
+    assert json.loads(json.dumps(one.to_dict()))["target"]["value"] == one.target.value
 
 
 def test_too_few_rows_are_told_of(samples):
@@ -138,6 +140,7 @@ def test_a_label_that_a_fold_lacks_has_probability_zero(samples):
         ({"scoring": ["accuracy", "r2"]}, "scoring must be the name of one score"),
         ({"cv": ShuffleSplit(2, random_state=0)}, "cv must put every row of X into one test fold"),
         ({"draws": 1}, "draws must be an integer"),
+        ({"cv": 1}, "n_splits"),
         ({"estimator": KMeans()}, "scoring must be given"),
     ],
 )

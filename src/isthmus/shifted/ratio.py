@@ -70,6 +70,7 @@ def learn_ratio(
     sample_weight: Array | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    progress: Any = None,
 ) -> ShiftRatio:
     """Weigh the rows of a source for a target.
 
@@ -81,7 +82,7 @@ def learn_ratio(
     sample_weight : ndarray of shape (n,), optional
         Weights of the rows of the source: the ratio is that to the weighted source, and
         multiplies them.
-    random_state, n_jobs
+    random_state, n_jobs, progress
         As of :func:`isthmus.compare`.
 
     Returns
@@ -98,6 +99,7 @@ def learn_ratio(
         missing="indicator" if is_table(source) else "error",
         random_state=random_state,
         n_jobs=n_jobs,
+        progress=progress,
     )
     log_ratio = weights.comparison.log_ratio(source)
     given = np.ones(len(log_ratio)) if sample_weight is None else sample_weight

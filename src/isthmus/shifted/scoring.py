@@ -62,6 +62,18 @@ class ShiftedScore:
         """Whether the rows are worth enough on the target for the interval to be one."""
         return self.effective_sample_size >= LEAST_ROWS
 
+    def to_dict(self) -> dict[str, Any]:
+        """What strict JSON accepts: the three estimates, what was scored, and the rows' worth."""
+        return {
+            "scoring": self.scoring,
+            "target": self.target.to_dict(),
+            "plain": self.plain.to_dict(),
+            "change": self.change.to_dict(),
+            "rows": self.rows,
+            "effective_sample_size": self.effective_sample_size,
+            "enough": self.enough,
+        }
+
     def __str__(self) -> str:
         lines = [
             f"{self.scoring}",
@@ -87,6 +99,7 @@ def shifted_score(
     ratio: Any = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    progress: Any = None,
 ) -> ShiftedScore:
     r"""Score to be expected on the target, with an interval, before any label there is known.
 
@@ -122,6 +135,8 @@ def shifted_score(
         Makes the result reproducible.
     n_jobs : int, optional
         Number of fits of the ratio to run at a time.
+    progress : callable or bool, optional
+        As in :func:`isthmus.compare`, of the fit of the ratio.
 
     Returns
     -------
@@ -161,6 +176,7 @@ def shifted_score(
         ratio=ratio,
         random_state=int(seeds("ratio").integers(2**31)),
         n_jobs=n_jobs,
+        progress=progress,
     )
     if isinstance(cv, int):
         kind = StratifiedKFold if is_classifier(estimator) else KFold

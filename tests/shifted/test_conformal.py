@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from odds import Odds
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 
 from isthmus import ShiftedConformal, ShiftWeighted, WeightingError
@@ -121,6 +122,9 @@ def test_normalised_intervals_are_wide_where_labels_scatter(shifted):
     prefit = ShiftedConformal(trees.fit(X, y), conformity="normalised", cv="prefit", **QUICK)
     assert prefit.fit(X, y, target=target).predict_interval(at).shape == (2, 2)
     assert len(prefit.scores_) == 300  # the spread has rows of its own
+    frozen = ShiftedConformal(FrozenEstimator(trees), conformity="normalised", **QUICK)
+    near, far = np.diff(frozen.fit(X, y, target=target).predict_interval(at), axis=1)[:, 0]
+    assert far > near
 
 
 def test_a_fitted_estimator_is_left_as_it_is(shifted):
@@ -215,6 +219,12 @@ def test_rows_that_do_not_fit(shifted):
         model.fit(X, y)
     with pytest.raises(ValueError, match="y must have one label per row"):
         model.fit(X, y[:-1], target=target)
+    with pytest.raises(ValueError, match="y must be finite"):
+        model.fit(X, np.where(y > 1, np.nan, y), target=target)
+    with pytest.raises(ValueError, match="y must hold numbers"):
+        model.fit(X, np.where(y > 1, "a", "b"), target=target)
+    with pytest.raises(ValueError, match="X must be finite"):
+        model.fit(np.where(X > 2, np.inf, X), y, target=target)
     model.fit(X, y, target=target)
     with pytest.raises(ValueError, match="alpha must be a number"):
         model.predict_interval(X, alpha=2)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.frozen import FrozenEstimator
 
 from ..data.seeds import Seeds
 from ..typing import Array, IntArray
@@ -69,8 +70,10 @@ def conformity_of(
         else predicted(fitted, part.rows)
     )
     distance = np.abs(part.labels - middle)
+    # What is frozen learns nothing.
+    learner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
     return Interval(
-        fit_spread(distance, lambda z: fit_clone(estimator, part.rows, z, target, part.weight))
+        fit_spread(distance, lambda z: fit_clone(learner, part.rows, z, target, part.weight))
     )
 
 

@@ -18,7 +18,7 @@ from ..typing import Array, BoolArray, RandomState
 from ..weighting import WeightingError, Weights
 from .calibrating import conformity_of, effective_size, kind_of, least_size, split
 from .conformity import KINDS, Interval, LabelSet
-from .doors import Labelled, as_given, labelled
+from .doors import Labelled, as_given, as_numbers, labelled
 from .inner import available, check_estimator, delegated_tags, fit_clone, is_fitted
 from .quantile import weighted_thresholds
 from .ratio import learn_ratio
@@ -59,7 +59,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         may be empty; the default) or "aps" (larger where the label is hard to tell).
     cv : {"split", "prefit"}, default "split"
         "prefit" takes the estimator as it is, already fitted to other rows; all rows given
-        to ``fit`` then calibrate it.
+        to ``fit`` then calibrate it (but for those from which a "normalised" score learns).
     calibration_size : float, default 0.5
         Share of the rows that calibrate, where they are split.
     on_small : {"warn", "raise"}, default "warn"
@@ -156,7 +156,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         kind = self._checked()
         given = labelled(X, y, sample_weight, owner=self)
         if kind in KINDS["regressor"]:
-            given = replace(given, labels=given.labels.astype(np.float64))
+            given = replace(given, labels=as_numbers(given.labels))
         seeds = Seeds(self.random_state)
         self.ratio_ = learn_ratio(
             given.rows,

@@ -59,6 +59,22 @@ def labelled(
     return Labelled(rows, labels, weight)
 
 
+def as_numbers(labels: Any) -> Array:
+    """Labels of a regressor."""
+    try:
+        found = np.asarray(labels, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must hold numbers for a regressor; received others ({error})."
+        ) from None
+    if not np.isfinite(found).all():
+        bad = int((~np.isfinite(found)).sum())
+        raise ValueError(
+            f"y must be finite; received NaN or infinity in {bad} of {len(found)} rows."
+        )
+    return found
+
+
 def as_given(X: Any, name: str, owner: Any = None, *, reset: bool = False) -> Any:
     """A frame as it is, anything else as an array of numbers, of which some may be missing."""
     rows = X if is_frame(X) else as_rows(X, name, flat=False, missing=True)

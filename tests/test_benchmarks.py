@@ -372,3 +372,13 @@ def check_weights(record):
     (found,) = record["results"]["means"]
     for kind in ("ratio", "means"):
         assert 0 <= found[kind]["within_two"] <= 1 and found[kind]["count"] > 5
+
+
+def check_conformal(record):
+    (digits,) = record["results"]
+    assert digits["table"] == "digits" and len(digits["runs"]) == digits["splits"] == 2
+    for way in ("plain", "logistic odds", "isthmus", "truth"):
+        # Two splits of 100 labels or more, at 90 %: nothing but a fault gives less than 70 %.
+        assert 0.7 < digits[way]["coverage"] <= 1
+    assert 1 < digits["effective_rows"] < digits["rows"] / 2
+    assert 0 < digits["loss"] < 1 and 0 < digits["true_loss"] < 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         plots,
         problems,
         separable,
+        shifted,
         uncertainty,
     )
     from .comparing import compare
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .functionals import Estimate
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
+    from .shifted import ShiftedConformal, ShiftedScore, ShiftWeighted, shifted_score
     from .stacked import StackedMDRE
     from .storing import ModelFileError, SavedComparison, load
     from .weighting import WeightingError, Weights, audit_weights, importance_weights
@@ -44,6 +46,9 @@ _PLACES = {
     "Information": "information",
     "ModelFileError": "storing",
     "SavedComparison": "storing",
+    "ShiftWeighted": "shifted",
+    "ShiftedConformal": "shifted",
+    "ShiftedScore": "shifted",
     "WeightingError": "weighting",
     "Weights": "weighting",
     "audit_weights": "weighting",
@@ -53,6 +58,7 @@ _PLACES = {
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
+    "shifted_score": "shifted",
     "stack": "data.validation",
     "two_sample_test": "diagnostics",
 }
@@ -65,6 +71,9 @@ __all__ = [
     "Information",
     "ModelFileError",
     "SavedComparison",
+    "ShiftWeighted",
+    "ShiftedConformal",
+    "ShiftedScore",
     "StackedMDRE",
     "WeightingError",
     "Weights",
@@ -84,6 +93,8 @@ __all__ = [
     "plots",
     "problems",
     "separable",
+    "shifted",
+    "shifted_score",
     "stack",
     "two_sample_test",
     "uncertainty",

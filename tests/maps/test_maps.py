@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import trapezoid
 
+import isthmus
 from isthmus.maps import ColumnMap, QuantileMap, SharedMaps
 from isthmus.maps.column import FITS
 
@@ -438,3 +439,15 @@ def test_many_columns_take_little_time():
     assert time.process_time() - start < 10
     # 2.5 standard errors are rarely exceeded by chance; the gain asked for besides, more rarely.
     assert maps.kinds_.count("identity") > 310
+
+
+def test_a_zero_among_rows_that_are_not_shown_takes_the_logarithm_away():
+    rng = np.random.default_rng(0)
+    p, q = np.exp(rng.normal(size=(2, 300, 1)))
+    assert SharedMaps().fit(p, q).kinds_ == ["log"]
+    within = np.zeros(1), np.full(1, 100.0)
+    assert SharedMaps().fit(p, q, within=within).kinds_ != ["log"]
+    # As in a search, which holds rows out: wherever the zero is, there is an answer.
+    q[7] = 0.0
+    X, y = isthmus.stack(p, q)
+    assert np.isfinite(isthmus.MDRE(random_state=0).fit(X, y).log_ratio(X)).all()

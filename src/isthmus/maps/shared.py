@@ -70,7 +70,13 @@ class SharedMaps(BaseEstimator):
         self.kinds = kinds
 
     def fit(
-        self, p: Array, q: Array, weight_p: Array | None = None, weight_q: Array | None = None
+        self,
+        p: Array,
+        q: Array,
+        weight_p: Array | None = None,
+        weight_q: Array | None = None,
+        *,
+        within: tuple[Array, Array] | None = None,
     ) -> SharedMaps:
         """Choose and fit the maps.
 
@@ -79,12 +85,17 @@ class SharedMaps(BaseEstimator):
         p, q : ndarray of shape (n_p, d) and (n_q, d)
         weight_p, weight_q : ndarray, optional
             Weights of the rows.
+        within : pair of ndarrays of shape (d,), optional
+            Smallest and largest value of each column, where p and q are only some of the rows that
+            the maps will be fitted to: one zero among the others, and a column has no logarithm.
         """
         kinds = check_kinds(self.kinds, p.shape[1], "kinds")
         samples = TwoSamples.of(p, q, weight_p, weight_q).positive()
         columns = Columns.of(samples)
         lows = np.minimum(*(sample.rows.min(axis=0) for sample in samples))
         highs = np.maximum(*(sample.rows.max(axis=0) for sample in samples))
+        if within is not None:
+            lows, highs = np.minimum(lows, within[0]), np.maximum(highs, within[1])
         self.kinds_, self.maps_ = [], []
         self.scores_: list[dict[str, float]] = []
         for j, (kind, low, high) in enumerate(zip(kinds, lows, highs, strict=True)):

@@ -63,6 +63,10 @@ class Search:
         self.trials: list[Trial] = []
         self.reasons: list[str] = []
         self.alternatives: list[tuple[Array, Array]] = []
+        self.within = (
+            np.minimum(*(sample.rows.min(axis=0) for sample in samples)),
+            np.maximum(*(sample.rows.max(axis=0) for sample in samples)),
+        )
         samples = samples.bounded(SEARCH_ROWS)
         # By value first, so that the order in which rows are given does not matter.
         first = canonical_map(samples, warn=False)
@@ -134,7 +138,7 @@ class Search:
         maps = [settings.maps]
         if is_auto(maps[0]):
             p, q = self.train
-            shared = SharedMaps().fit(p.rows, q.rows, p.weight, q.weight)
+            shared = SharedMaps().fit(p.rows, q.rows, p.weight, q.weight, within=self.within)
             maps = [None] if shared.is_identity else [None, shared.kinds_]
         out = []
         for kinds in maps:

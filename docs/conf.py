@@ -20,7 +20,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
@@ -28,7 +27,9 @@ extensions = [
     # Of this project, in docs/_extensions.
     "command_line",
     "llms",
+    "mathml",
     "names",
+    "references",
 ]
 exclude_patterns = ["_build", "reproduction/*/*", "gallery/**/*.ipynb", "gallery/**/*.py"]
 templates_path = ["_templates"]
@@ -46,7 +47,6 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
-numpydoc_validation_checks = {"SS03"}
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -69,6 +69,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "isthmus"
 html_baseurl = "https://isthmus-ml.github.io/isthmus/"

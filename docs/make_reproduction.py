@@ -28,9 +28,9 @@ HEAD = """# The paper reproduced
 Srivastava, Han, Xu, Rhodes & Gutmann, "Estimating the Density Ratio between Distributions with
 High Discrepancy using Multinomial Logistic Regression", TMLR 2023.
 
-Every table and figure of the paper was run again, beside the truth and every rival. Each page is the
-outcome of one command, `isthmus reproduce NAME`. The record at its end has the settings, seeds, versions and
-every number. These pages are made from the records by
+Every table and figure of the paper was run again, beside the truth and every rival. Each page is
+the outcome of one command, `isthmus reproduce NAME`. The record at its end has the settings, seeds,
+versions and every number. These pages are made from the records by
 [`make_reproduction.py`](https://github.com/isthmus-ml/isthmus/blob/main/docs/make_reproduction.py).
 """
 

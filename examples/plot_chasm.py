@@ -2,9 +2,10 @@
 Two samples that do not meet
 ============================
 
-Two normals lie so far apart that a classifier tells every row of one from every row of the other. It
-then learns nothing about *how much* more likely a row is under p than under q. Between real samples this
-happens too: images against noise, a simulation against an experiment. Here the truth is known.
+Two normals lie so far apart that a classifier tells every row of one from every row of the other.
+It then learns nothing about *how much* more likely a row is under p than under q. Between real
+samples this happens too: images against noise, a simulation against an experiment. Here the truth
+is known.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +24,8 @@ isthmus.plots.column_values(p[:, 0], q[:, 0])
 # %%
 # A binary classifier
 # -------------------
-# Logistic regression with a quadratic can represent the true log-ratio exactly. Yet any steep enough curve
-# separates the samples, and the data do not say which.
+# Logistic regression with a quadratic can represent the true log-ratio exactly. Yet any steep
+# enough curve separates the samples, and the data do not say which.
 
 X, y = isthmus.stack(p, q)
 classifier = make_pipeline(
@@ -60,12 +61,13 @@ ax.legend()
 # %%
 # What to keep in mind
 # --------------------
-# Between the samples no row says what the ratio is. It is that of the two families, here normals, which
-# is right. Had we asked for Student-t distributions, whose tails are heavier, the answer would be another:
+# Between the samples no row says what the ratio is. It is that of the two families, here normals,
+# which is right. Had we asked for Student-t distributions, whose tails are heavier, the answer
+# would be another:
 
 other = isthmus.compare(p, q, estimator=isthmus.MDRE(anchor="student-t"), random_state=0)
 print(f"with Student-t      {other.kl}")
 
 # %%
-# Both intervals count the noise of the fit, given the family. Neither knows whether the family is right.
-# If two families that fit as well disagree, all that is known is that the KL is large.
+# Both intervals count the noise of the fit, given the family. Neither knows whether the family is
+# right. If two families that fit as well disagree, all that is known is that the KL is large.

@@ -2,8 +2,9 @@
 What was chosen, and what depends on it
 =======================================
 
-``isthmus.MDRE`` chooses maps of columns, densities and critics by rows that it has not fitted. This
-example shows the trials, fixes the outcome, and compares it with other choices. The truth is known.
+``isthmus.MDRE`` chooses maps of columns, densities and critics by rows that it has not fitted.
+This example shows the trials, fixes the outcome, and compares it with other choices. The truth is
+known.
 """
 
 import matplotlib.pyplot as plt

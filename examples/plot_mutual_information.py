@@ -2,9 +2,9 @@
 Which columns tell about which
 ==============================
 
-Mutual information is zero if two columns are independent, and grows with any kind of dependence, bent or
-straight. Here it ranks the measurements of 569 tumours, shows which repeat each other, and chooses
-features inside a pipeline. The table comes with scikit-learn.
+Mutual information is zero if two columns are independent, and grows with any kind of dependence,
+bent or straight. Here it ranks the measurements of 569 tumours, shows which repeat each other, and
+chooses features inside a pipeline. The table comes with scikit-learn.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,8 @@ table = data.data[[name for name in data.data if name.startswith("mean ")]]
 # %%
 # Two columns
 # -----------
-# The area of a nucleus is nearly a function of its radius, so the information is high. Symmetry says little.
+# The area of a nucleus is nearly a function of its radius, so the information is high. Symmetry
+# says little.
 
 for other in ("mean area", "mean texture", "mean symmetry"):
     i = isthmus.mutual_information(table["mean radius"], table[other], random_state=0)
@@ -44,7 +45,8 @@ for first, second, value in m.top(5):
 # %%
 # Beyond what another column says
 # -------------------------------
-# ``given=`` conditions. The perimeter tells much about the diagnosis, but hardly anything that the radius has not told.
+# ``given=`` conditions. The perimeter tells much about the diagnosis, but hardly anything that the
+# radius has not told.
 
 diagnosis = data.target
 alone = isthmus.mutual_information(table["mean perimeter"], diagnosis, random_state=0)

@@ -3,8 +3,8 @@ Two groups of people in one table
 =================================
 
 The American National Election Study of 1996 asked 944 people for whom they would vote. Do the
-voters of Dole and of Clinton differ in age, education, income and where they live? By how much, and in
-which of these most? The table comes with statsmodels.
+voters of Dole and of Clinton differ in age, education, income and where they live? By how much,
+and in which of these most? The table comes with statsmodels.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,8 @@ print("trusted:", c.trusted)
 
 # %%
 # The KL divergence is the mean of log p(x)/q(x) over the voters of Dole. Zero means that the groups
-# are the same. The interval is above zero, so they differ; the value is small, so they overlap a lot.
+# are the same. The interval is above zero, so they differ; the value is small, so they overlap a
+# lot.
 #
 # Which columns carry it?
 # -----------------------
@@ -53,8 +54,8 @@ isthmus.plots.column_values(dole[first], clinton[first], name=first, labels=("Do
 # %%
 # Which rows?
 # -----------
-# ``c.log_ratio`` takes new rows. Above zero a person looks like a voter of Dole, below zero like one
-# of Clinton. These are the three most typical of each:
+# ``c.log_ratio`` takes new rows. Above zero a person looks like a voter of Dole, below zero like
+# one of Clinton. These are the three most typical of each:
 
 log_ratio = c.log_ratio(people)
 order = np.argsort(log_ratio)
@@ -65,9 +66,7 @@ print(people.assign(log_ratio=log_ratio).iloc[[*order[-3:][::-1], *order[:3]]].r
 # overlap nearly everywhere: from these five columns nobody can tell how a person votes.
 
 _, ax = plt.subplots(figsize=(6, 3.2))
-isthmus.plots.log_ratio_histogram(
-    c.log_ratio_p, c.log_ratio_q, labels=("Dole", "Clinton"), ax=ax
-)
+isthmus.plots.log_ratio_histogram(c.log_ratio_p, c.log_ratio_q, labels=("Dole", "Clinton"), ax=ax)
 
 # %%
 # Can it be trusted?

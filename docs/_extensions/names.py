@@ -27,9 +27,17 @@ def modules() -> list[ModuleType]:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Names of functions, classes and values that a module offers, without its submodules."""
-    names = [name for name in module.__all__ if not name.startswith("__")]
-    return [name for name in names if not inspect.ismodule(getattr(module, name))]
+    """Names of functions, classes and values that a module offers, each in one place.
+
+    Submodules have pages of their own, and what the package itself offers is on its page.
+    """
+    found = {name: getattr(module, name) for name in module.__all__ if name[:2] != "__"}
+    above = {} if module is isthmus else {name: getattr(isthmus, name) for name in isthmus.__all__}
+    return [
+        name
+        for name, thing in found.items()
+        if not inspect.ismodule(thing) and thing is not above.get(name, ...)
+    ]
 
 
 def listing(module: ModuleType) -> str:
@@ -42,7 +50,11 @@ def listing(module: ModuleType) -> str:
 
 
 def write(app: Any, config: Any) -> None:
-    """Write one page for each module before Sphinx looks for pages."""
+    """Write one page for each module before Sphinx looks for pages, and forget names that left."""
+    listed = {f"{m.__name__}.{name}" for m in modules() for name in public_names(m)}
+    for page in (HERE / "generated").glob("*.rst"):
+        if page.stem not in listed:
+            page.unlink()
     for module in modules():
         page, text = HERE / f"{module.__name__}.rst", listing(module)
         if not page.exists() or page.read_text("utf-8") != text:

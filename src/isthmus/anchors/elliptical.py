@@ -141,7 +141,10 @@ class ComponentAnchor(BaseEstimator):
 
     @property
     def bias_(self) -> float:
-        """Bias of the log-density, a constant; see :func:`noise_correction`."""
+        """Bias of the log-density, a constant.
+
+        See :func:`isthmus.anchors.elliptical.noise_correction`.
+        """
         return float(sum(part.share * part.bias for part in self.components_))
 
 

@@ -81,7 +81,7 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
     """Whether the average of log p/q over p, which is the KL, settles down.
 
     A normal anchor makes log p/q quadratic. Rows of a heavy tail then dominate the
-    average. Its variance is infinite if the tail of |log p/q| has k > 1/2, the
+    average. Its variance is infinite if the tail of ``|log p/q|`` has k > 1/2, the
     average itself if k > 1.
 
     Parameters

@@ -34,6 +34,7 @@ extensions = [
 exclude_patterns = ["_build", "reproduction/*/*", "gallery/**/*.ipynb", "gallery/**/*.py"]
 templates_path = ["_templates"]
 nitpicky = True
+smartquotes = False  # "--drop" is an option, and no dash
 
 # Pages are written in Markdown. Headings get the anchors that GitHub gives them, so that a link
 # works there and on the site.
@@ -58,6 +59,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "plot_gallery": os.environ.get("ISTHMUS_GALLERY", "run") != "skip",
     "abort_on_example_error": True,
+    "capture_repr": (),  # what is shown is printed or drawn
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,

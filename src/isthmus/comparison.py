@@ -60,6 +60,19 @@ class Comparison:
         What was asked for, from which the code that repeats it is written.
     encoder : TableEncoder or None
         What turned frames into rows.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (1000, 2)), rng.normal(0.5, 1, (1000, 2))
+    >>> c = isthmus.compare(p, q, random_state=0)
+    >>> bool(c.kl.low < 0.25 < c.kl.high), c.trusted  # the truth is 0.25
+    (True, True)
+    >>> c.log_ratio([[0.0, 0.0], [1.0, 1.0]]).round().tolist()
+    [0.0, -1.0]
+    >>> sorted(c.objections)
+    []
     """
 
     estimator: Any

@@ -7,7 +7,9 @@ LOCK   := requirements/dev.lock
 READY  := $(VENV)/.ready
 EXTRAS := requirements/extras.lock
 FULL   := $(VENV)/.full
-SOURCE := src tests benchmarks examples
+PAGES  := $(VENV)/.pages
+TOOLS  := $(VENV)/.tools
+SOURCE := src tests benchmarks examples docs
 
 # The first of these that runs and is new enough. A name on the PATH is not
 # proof: a version manager's stub may exist and refuse to run.
@@ -17,7 +19,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest docs format lock clean
+.PHONY: help demo test lint types pytest docs tables dist format lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -41,10 +43,26 @@ pytest: export OPENBLAS_NUM_THREADS := 1
 pytest: $(FULL)  ## the tests alone
 	$(PY) -m pytest
 
-docs: $(READY)  ## fill in the tables of the documents from the records of the benchmarks
+# Warnings are errors. With ISTHMUS_GALLERY=skip the examples of the gallery are shown and not run.
+docs: export OMP_NUM_THREADS := 1
+docs: export OPENBLAS_NUM_THREADS := 1
+docs: $(PAGES)  ## the site, in docs/_build/html, with every link checked; needs no network
+	$(PY) -m sphinx -q -W --keep-going -n -b html -d docs/_build/doctrees docs docs/_build/html
+	$(PY) docs/check_site.py docs/_build/html
+
+tables: $(READY)  ## fill in the tables of the documents from the records of the benchmarks
 	$(PY) docs/make_accuracy.py
 	$(PY) docs/make_tables.py
 	$(PY) docs/make_trust.py
+
+# The wheel is installed into a fresh environment with what pip chooses, as a user would have it.
+dist: $(TOOLS)  ## build the release, check it, install it elsewhere and try it
+	rm -rf dist build/fresh
+	$(PY) -m build --no-isolation --outdir dist .
+	$(PY) -m twine check --strict dist/*
+	$(PYTHON) -m venv build/fresh
+	build/fresh/bin/python -m pip install --quiet dist/*.whl
+	cd build/fresh && bin/python -P ../../requirements/smoke.py
 
 format: $(READY)  ## let ruff rewrite the code
 	$(PY) -m ruff check --fix .
@@ -77,6 +95,14 @@ $(FULL): $(READY) $(EXTRAS)
 	@$(PY) -m pip install --quiet --no-deps -r $(EXTRAS)
 	@touch $@
 
+$(PAGES): $(FULL) requirements/docs.lock
+	@$(PY) -m pip install --quiet --no-deps -r requirements/docs.lock
+	@touch $@
+
+$(TOOLS): $(PAGES) requirements/release.lock
+	@$(PY) -m pip install --quiet --no-deps -r requirements/release.lock
+	@touch $@
+
 lock:  ## renew requirements/dev.lock from the ranges in pyproject.toml
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
@@ -86,5 +112,6 @@ lock:  ## renew requirements/dev.lock from the ranges in pyproject.toml
 	mv build/dev.lock $(LOCK)
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/reference/generated
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(SOURCE) -name __pycache__ -type d -prune -exec rm -rf {} +

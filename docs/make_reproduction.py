@@ -1,17 +1,18 @@
-"""Make ``reproduction.md`` from the records of the full runs.
+"""Make ``reproduction.md`` and a page for each experiment from the records of the full runs.
 
     isthmus reproduce all --out docs/reproduction
     python docs/make_reproduction.py
 
 Nothing is run: tables and remarks are made of ``docs/reproduction/NAME/record.json``, and
 figures are those that stand beside it; with ``--figures`` they are drawn again. The same
-records give the same page.
+records give the same pages.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,15 @@ HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
 RECORDS = HERE / "reproduction"
 
-HEAD = """# The paper's tables and figures, run again
+HEAD = """# The paper reproduced
 
 Srivastava, Han, Xu, Rhodes & Gutmann, "Estimating the Density Ratio between Distributions with
-High Discrepancy using Multinomial Logistic Regression", TMLR 2023. Every section is the outcome of
-`isthmus reproduce NAME`; the record beside it has the settings, seeds, versions and every number.
-This page is made from the records by [`make_reproduction.py`](make_reproduction.py).
+High Discrepancy using Multinomial Logistic Regression", TMLR 2023.
+
+Every table and figure of the paper was run again, beside the truth and every rival. Each page is
+the outcome of one command, `isthmus reproduce NAME`. The record at its end has the settings, seeds,
+versions and every number. These pages are made from the records by
+[`make_reproduction.py`](https://github.com/isthmus-ml/isthmus/blob/main/docs/make_reproduction.py).
 """
 
 
@@ -39,30 +43,25 @@ def records() -> dict[str, dict[str, Any]]:
     }
 
 
-def page() -> str:
-    """The page."""
-    found = records()
-    parts = [HEAD, "## Contents\n"]
-    parts.append(
-        "\n".join(f"- [{experiments.load(name).title}](#{name})" for name in found) + "\n"
-        if found
-        else "No record is there yet.\n"
-    )
-    return "\n".join([*parts, *(section(name, record) for name, record in found.items())])
+def contents(names: Iterable[str]) -> str:
+    """The page that lists the others."""
+    titles = [f"- [{experiments.load(name).title}](reproduction/{name}.md)" for name in names]
+    tree = ["```{toctree}", ":hidden:", "", *(f"reproduction/{name}" for name in names), "```"]
+    return "\n".join([HEAD, *(titles or ["No record is there yet."]), "", *tree, ""])
 
 
-def section(name: str, record: dict[str, Any]) -> str:
+def page(name: str, record: dict[str, Any]) -> str:
     """One experiment: what it is, tables, figures, remarks, and how it was run."""
     experiment, results = experiments.load(name), record["results"]
-    out = [f'<a id="{name}"></a>\n', f"## {experiment.title}\n", f"{experiment.about}\n"]
+    out = [f"# {experiment.title}\n", f"{experiment.about}\n"]
     out += [f"{show.as_markdown(table)}\n" for table in experiment.tables(results)]
-    out += [f"![{figure}](reproduction/{name}/{figure}.svg)\n" for figure in record["figures"]]
+    out += [f"![{figure}]({name}/{figure}.svg)\n" for figure in record["figures"]]
     remarks = experiment.remarks(results)
     if remarks:
-        out += ["**Remarks**\n", "\n".join(f"- {remark}" for remark in remarks) + "\n"]
+        out += ["## Remarks\n", "\n".join(f"- {remark}" for remark in remarks) + "\n"]
     if record["failed"]:
         failed = [show.in_words(each) for each in record["failed"]]
-        out += ["**Failed**\n", "\n".join(f"- {each}" for each in failed) + "\n"]
+        out += ["## Failed\n", "\n".join(f"- {each}" for each in failed) + "\n"]
     return "\n".join([*out, f"{how(name, record)}\n"])
 
 
@@ -75,7 +74,7 @@ def how(name: str, record: dict[str, Any]) -> str:
         f"*`isthmus reproduce {name}{quick} --seeds {settings['seeds']}` on {record['date'][:10]}: "
         f"{show.duration(record['wall_seconds'])} with {settings['jobs']} processes of one thread "
         f"on {machine['cpu_count']} cores ({machine['processor']}). {versions}. "
-        f"[Record](reproduction/{name}/record.json).*"
+        f"[Record]({name}/record.json).*"
     )
 
 
@@ -88,5 +87,8 @@ def draw() -> None:
 if __name__ == "__main__":
     if "--figures" in sys.argv[1:]:
         draw()
-    PAGE.write_text(page(), "utf-8")
-    print(f"{PAGE.name}: {len(records())} of {len(experiments.names())} records")
+    found = records()
+    PAGE.write_text(contents(found), "utf-8")
+    for name, record in found.items():
+        (RECORDS / f"{name}.md").write_text(page(name, record), "utf-8")
+    print(f"{PAGE.name}: {len(found)} of {len(experiments.names())} records")

@@ -34,6 +34,8 @@ def test_the_version_is_written_once(project):
     text = (ROOT / "src/isthmus/_version.py").read_text()
     assert re.findall(r'__version__ = "(.+)"', text) == [isthmus.__version__]
     assert f"## [{isthmus.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {isthmus.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'version = "{isthmus.__version__}"' in (ROOT / "conda/meta.yaml").read_text()
 
 
 def test_import_brings_in_nothing_heavy():
@@ -111,7 +113,23 @@ def test_the_locks_pin_every_direct_dependency(project):
         + [line for extra in ("tables", "test", "dev") for line in extras[extra]]
     ) - {"isthmus"}
     assert direct <= names_in(pinned("dev.lock"))
-    assert names_in(extras["neural"] + extras["bayes"]) <= names_in(pinned("extras.lock"))
+    optional = names_in(extras["neural"] + extras["bayes"] + extras["examples"]) - {"isthmus"}
+    assert optional <= names_in(pinned("extras.lock"))
+    assert names_in(extras["docs"]) - {"isthmus"} <= names_in(pinned("docs.lock"))
     assert "torch==2.13.0" in pinned("extras.lock")
     # One package, one version.
-    assert not names_in(pinned("dev.lock")) & names_in(pinned("extras.lock"))
+    locks = [names_in(pinned(f"{lock}.lock")) for lock in ("dev", "extras", "docs", "release")]
+    assert sum(map(len, locks)) == len(set.union(*locks))
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for(project):
+    recipe = (ROOT / "conda/meta.yaml").read_text()
+    for line in project["project"]["dependencies"]:
+        name, least = line.split(">=")
+        assert re.search(rf"- {name}(-base)? >={re.escape(least)}\n", recipe), line
+
+
+def test_the_metadata_links_to_the_project(project):
+    urls = project["project"]["urls"]
+    assert {"Documentation", "Source", "Changelog", "Issues"} <= set(urls)
+    assert all(url.startswith("https://") for url in urls.values())

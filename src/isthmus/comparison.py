@@ -68,6 +68,19 @@ class Comparison(Shown):
         What turned frames into rows.
     given : GivenRows or None
         What was given, for :meth:`top_rows`. A pickle holds a hundred rows of each frame.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (1000, 2)), rng.normal(0.5, 1, (1000, 2))
+    >>> c = isthmus.compare(p, q, random_state=0)
+    >>> bool(c.kl.low < 0.25 < c.kl.high), c.trusted  # the truth is 0.25
+    (True, True)
+    >>> c.log_ratio([[0.0, 0.0], [1.0, 1.0]]).round().tolist()
+    [0.0, -1.0]
+    >>> sorted(c.objections)
+    []
     """
 
     estimator: Any

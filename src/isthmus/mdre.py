@@ -5,7 +5,7 @@ Distributions with High Discrepancy using Multinomial Logistic Regression",
 TMLR 2023.
 
 A classifier learns to tell samples of p, of q and of K auxiliary distributions
-apart. Its unnormalised log-probabilities h_c satisfy
+apart. Its unnormalised log-probabilities h_c satisfy ::
 
     log p(x) / q(x) = h_p(x) - h_q(x)
 

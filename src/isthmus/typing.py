@@ -80,6 +80,14 @@ class ColumnMap(Protocol):
     """An increasing map of the line onto the line, applied value by value.
 
     ``evaluate`` returns the values and the log-derivatives at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.maps import LogMap
+    >>> column = LogMap(1.0)  # a ColumnMap
+    >>> column(np.array([1.0])).tolist(), column.inverse(np.array([0.0])).tolist()
+    ([0.0], [1.0])
     """
 
     def __call__(self, x: Array) -> Array: ...

@@ -440,31 +440,33 @@ def test_the_other_tables_run(name, tmp_path):
     assert all(isinstance(remark, str) for remark in table.remarks(outcome.record["results"]))
 
 
-def test_the_page_is_that_of_the_records():
+def test_the_pages_are_those_of_the_records():
     made = runpy.run_path(str(ROOT / "docs" / "make_reproduction.py"))
-    assert made["PAGE"].read_text("utf-8") == made["page"]()
-    for name, own in made["records"]().items():
+    records = made["records"]()
+    assert made["PAGE"].read_text("utf-8") == made["contents"](records)
+    for name, own in records.items():
+        assert (made["RECORDS"] / f"{name}.md").read_text("utf-8") == made["page"](name, own)
         assert not own["settings"]["quick"]
         for figure in own["figures"]:
             assert (made["RECORDS"] / name / f"{figure}.svg").exists()
 
 
-def test_a_section_has_tables_remarks_figures_and_how_it_was_run(toy, tmp_path, monkeypatch):
+def test_a_page_has_tables_remarks_figures_and_how_it_was_run(toy, tmp_path, monkeypatch):
     made = runpy.run_path(str(ROOT / "docs" / "make_reproduction.py"))
     monkeypatch.setitem(experiments.EXPERIMENTS, "toy", "toy_experiment:Toy")
     monkeypatch.setattr(type(toy), "remarks", lambda self, results: ["A remark."], raising=False)
     outcome = run_experiment(toy, tmp_path, quick=True, seeds=2, jobs=1)
-    text = made["section"]("toy", outcome.record)
+    text = made["page"]("toy", outcome.record)
     for told in (
-        "## A toy",
+        "# A toy",
         "Says what it is given.",
         "| fine | 1 | 0.333 |",
-        "![values](reproduction/toy/values.svg)",
+        "![values](toy/values.svg)",
         "- A remark.",
         "isthmus reproduce toy --quick --seeds 2",
         f"numpy {outcome.record['versions']['numpy']}",
-        "(reproduction/toy/record.json)",
+        "(toy/record.json)",
     ):
         assert told in text
-    assert text == made["section"]("toy", outcome.record)
+    assert text == made["page"]("toy", outcome.record)
     assert os.fspath(tmp_path) not in text

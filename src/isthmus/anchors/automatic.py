@@ -57,6 +57,15 @@ class AutoAnchor(SampleAnchor):
         Name of the chosen candidate.
     rivals_ : list
         Fitted anchors of other families that the rows cannot refuse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import AutoAnchor
+    >>> rows = np.random.default_rng(0).normal(size=(500, 2))
+    >>> anchor = AutoAnchor().fit(rows)
+    >>> anchor.score_samples(rows[:3]).shape
+    (3,)
     """
 
     def learn(self, sample: Sample, surroundings: Surroundings | None) -> None:

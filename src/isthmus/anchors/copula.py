@@ -94,6 +94,16 @@ class CopulaAnchor(SampleAnchor, OneComponent):
     ----------
     component_ : WarpedComponent
         The fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import CopulaAnchor
+    >>> rows = np.random.default_rng(0).gamma(2.0, size=(1000, 2))
+    >>> points = np.array([[1.0, 1.0], [9.0, 9.0]])
+    >>> density = np.exp(CopulaAnchor().fit(rows).score_samples(points))
+    >>> bool(density[0] > 100 * density[1])
+    True
     """
 
     def __init__(self, axes: str = "columns", margins: str | Sequence[str] = "quantile") -> None:

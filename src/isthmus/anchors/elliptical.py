@@ -17,7 +17,17 @@ from ..typing import Array
 
 @dataclass(frozen=True)
 class Component:
-    """A share of a mixture: a normal or Student-t distribution."""
+    """A share of a mixture: a normal or Student-t distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import Component, GaussianAnchor
+    >>> rows = np.random.default_rng(0).normal(size=(500, 2))
+    >>> (component,) = GaussianAnchor().fit(rows).components_
+    >>> isinstance(component, Component), component.share, component.mean.shape
+    (True, 1.0, (2,))
+    """
 
     share: float
     mean: Array
@@ -111,7 +121,16 @@ def elliptical_log_density(square: Array, d: int, df: float) -> Array:
 
 
 def mixture_log_density(components: Sequence[Any], X: Array) -> Array:
-    """Log-density of a mixture at every row."""
+    """Log-density of a mixture at every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, mixture_log_density
+    >>> rows = np.random.default_rng(0).normal(size=(500, 2))
+    >>> mixture_log_density(GaussianAnchor().fit(rows).components_, rows[:3]).shape
+    (3,)
+    """
     parts = [np.log(part.share) + part.log_density(X) for part in components]
     return parts[0] if len(parts) == 1 else np.asarray(logsumexp(np.array(parts), axis=0))
 
@@ -145,7 +164,10 @@ class ComponentAnchor(BaseEstimator):
 
     @property
     def bias_(self) -> float:
-        """Bias of the log-density, a constant; see :func:`noise_correction`."""
+        """Bias of the log-density, a constant.
+
+        See :func:`isthmus.anchors.elliptical.noise_correction`.
+        """
         return float(sum(part.share * part.bias for part in self.components_))
 
 

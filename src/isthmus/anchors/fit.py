@@ -34,6 +34,14 @@ class Pooled(BaseEstimator):
         "one": the same anchor for p and for q. "two": the same shape around the mean of
         each sample, as in linear discriminant analysis; the anchor must be of
         one component, such as "gaussian" or "student-t".
+
+    Examples
+    --------
+    >>> import isthmus
+    >>> from isthmus.anchors import Pooled
+    >>> mdre = isthmus.MDRE(anchor=Pooled("gaussian"))  # one density for both samples
+    >>> mdre.anchor.places
+    'one'
     """
 
     def __init__(self, anchor: Any = "gaussian", places: str = "one") -> None:
@@ -42,7 +50,18 @@ class Pooled(BaseEstimator):
 
 
 class Moved(OneComponent):
-    """A fitted anchor of one component, moved to another place."""
+    """A fitted anchor of one component, moved to another place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, Moved
+    >>> rows = np.random.default_rng(0).normal(size=(500, 2))
+    >>> anchor = GaussianAnchor().fit(rows)
+    >>> moved = Moved(anchor, np.array([3.0, 0.0]))
+    >>> np.allclose(moved.score_samples(rows + [3.0, 0.0]), anchor.score_samples(rows))
+    True
+    """
 
     def __init__(self, anchor: Any, by: Array) -> None:
         self.anchor, self.by = anchor, by
@@ -50,7 +69,14 @@ class Moved(OneComponent):
 
 
 def resolve_anchor(spec: Any) -> Anchor:
-    """Turn a name or an anchor into an unfitted anchor; the caller's object is copied."""
+    """Turn a name or an anchor into an unfitted anchor; the caller's object is copied.
+
+    Examples
+    --------
+    >>> from isthmus.anchors import resolve_anchor
+    >>> resolve_anchor("student-t")
+    StudentTAnchor()
+    """
     from . import BY_NAME
 
     if isinstance(spec, str):
@@ -68,12 +94,30 @@ def resolve_anchor(spec: Any) -> Anchor:
 
 
 def anchor_pair(spec: Any) -> tuple[Any, Any]:
-    """Specifications for p and for q: one for both, or a pair."""
+    """Specifications for p and for q: one for both, or a pair.
+
+    Examples
+    --------
+    >>> from isthmus.anchors import anchor_pair
+    >>> anchor_pair("gaussian"), anchor_pair(("student-t", "gaussian"))
+    (('gaussian', 'gaussian'), ('student-t', 'gaussian'))
+    """
     return tuple(spec) if isinstance(spec, (list, tuple)) else (spec, spec)
 
 
 def fit_anchor(anchor: Any, sample: Sample, surroundings: Surroundings | None = None) -> Any:
-    """Fit an anchor, with the weights and the surroundings where its ``fit`` takes them."""
+    """Fit an anchor, with the weights and the surroundings where its ``fit`` takes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, fit_anchor
+    >>> from isthmus.data.sample import Sample
+    >>> rows = np.array([[0.0], [1.0], [2.0], [9.0]])
+    >>> anchor = fit_anchor(GaussianAnchor(), Sample(rows, np.array([1.0, 1.0, 1.0, 0.0])))
+    >>> anchor.components_[0].mean.tolist()
+    [1.0]
+    """
     given: dict[str, Any] = {"surroundings": surroundings}
     if sample.weighted:
         given["sample_weight"] = sample.weight
@@ -88,6 +132,19 @@ def fit_anchors(spec: Any, samples: TwoSamples, where: Coordinates) -> list[Any]
     """Fitted anchors of p and of q, given in coordinates; what they share where it is pooled.
 
     ``spec`` is an anchor, a name, a pair of these, :class:`Pooled`, or None for no anchors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import fit_anchors
+    >>> from isthmus.data.validation import as_two_samples
+    >>> from isthmus.maps.coordinates import fit_coordinates
+    >>> rng = np.random.default_rng(0)
+    >>> samples = as_two_samples(rng.normal(0, 1, (200, 2)), rng.normal(1, 1, (200, 2)))
+    >>> where = fit_coordinates(samples)
+    >>> anchors = fit_anchors("gaussian", samples.map(where), where)
+    >>> anchors
+    [GaussianAnchor(), GaussianAnchor()]
     """
     if spec is None:
         return []
@@ -122,6 +179,20 @@ def mixed_anchor(auxiliary: Any, where: Coordinates, anchors: Sequence[Any]) -> 
     A mixture of normals where several positions between p and q make one class. None
     where the auxiliary's law does not follow from two normals: other anchors, mapped
     columns, dependent columns, or another kind of auxiliary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import fit_anchors, mixed_anchor
+    >>> from isthmus.data.validation import as_two_samples
+    >>> from isthmus.maps.coordinates import fit_coordinates
+    >>> rng = np.random.default_rng(0)
+    >>> samples = as_two_samples(rng.normal(0, 1, (200, 2)), rng.normal(1, 1, (200, 2)))
+    >>> where = fit_coordinates(samples)
+    >>> anchors = fit_anchors("gaussian", samples.map(where), where)
+    >>> from isthmus.auxiliaries import LinearMixing
+    >>> mixed_anchor(LinearMixing([0.5]), where, anchors)
+    GaussianAnchor()
     """
     affine = where.affine
     normal = all(has_influence(one) for one in anchors[:2]) and where.maps is None
@@ -150,35 +221,89 @@ def mixed_anchor(auxiliary: Any, where: Coordinates, anchors: Sequence[Any]) -> 
 
 
 def bias_of(anchor: Any) -> float:
-    """Bias of an anchor's log-density; zero for another's that does not know it."""
+    """Bias of an anchor's log-density; zero for another's that does not know it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.mixture import GaussianMixture
+    >>> from isthmus.anchors import GaussianAnchor, bias_of
+    >>> rows = np.random.default_rng(0).normal(size=(100, 5))
+    >>> bias_of(GaussianAnchor().fit(rows)) != 0, bias_of(GaussianMixture().fit(rows))
+    (True, 0.0)
+    """
     return float(getattr(anchor, "bias_", 0.0))
 
 
 def has_components(anchor: Any) -> bool:
-    """Whether an auxiliary can be placed on a fitted anchor."""
+    """Whether an auxiliary can be placed on a fitted anchor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KernelDensity
+    >>> from isthmus.anchors import GaussianAnchor, has_components
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> has_components(GaussianAnchor().fit(rows)), has_components(KernelDensity().fit(rows))
+    (True, False)
+    """
     return hasattr(anchor, "components_")
 
 
 def can_move(anchor: Any) -> bool:
-    """Whether a fitted anchor is of one piece and of formulas, which can be moved elsewhere."""
+    """Whether a fitted anchor is of one piece and of formulas, which can be moved elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, MixtureAnchor, can_move
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> can_move(GaussianAnchor().fit(rows)), can_move(MixtureAnchor(2).fit(rows))
+    (True, False)
+    """
     return getattr(anchor, "component_", None) is not None and (
         getattr(anchor, "margins", "") != "quantile"
     )
 
 
 def has_influence(anchor: Any) -> bool:
-    """Whether an anchor is a normal by moments: what every row did to it has a formula."""
+    """Whether an anchor is a normal by moments: what every row did to it has a formula.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, MixtureAnchor, has_influence
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> has_influence(GaussianAnchor().fit(rows)), has_influence(MixtureAnchor(2).fit(rows))
+    (True, False)
+    """
     return bool(getattr(anchor, "influence", False))
 
 
 def grows(anchor: Any) -> bool:
-    """Whether an anchor is of a family that comes nearer to any density as rows come."""
+    """Whether an anchor is of a family that comes nearer to any density as rows come.
+
+    Examples
+    --------
+    >>> from isthmus.anchors import CopulaAnchor, GaussianAnchor, grows
+    >>> grows(CopulaAnchor()), grows(GaussianAnchor())
+    (True, False)
+    """
     inner = getattr(anchor, "anchor", anchor)
     return bool(getattr(inner, "grows", False))
 
 
 def has_normal_tails(anchor: Any) -> bool:
-    """Whether an anchor falls off like a normal: it is one, moved, cut off or a sum of some."""
+    """Whether an anchor falls off like a normal: it is one, moved, cut off or a sum of some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, StudentTAnchor, has_normal_tails
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> has_normal_tails(GaussianAnchor().fit(rows)), has_normal_tails(StudentTAnchor().fit(rows))
+    (True, False)
+    """
     inner = getattr(anchor, "anchor", anchor)
     return has_influence(inner) or bool(getattr(inner, "normal_tails", False))
 

@@ -39,6 +39,16 @@ class MixtureAnchor(SampleAnchor, ComponentAnchor):
     ----------
     components_ : list of Component
         The fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import MixtureAnchor
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.concatenate([rng.normal(-5, 1, (200, 1)), rng.normal(5, 1, (200, 1))])
+    >>> anchor = MixtureAnchor(2).fit(rows)
+    >>> sorted(round(float(component.mean[0])) for component in anchor.components_)
+    [-5, 5]
     """
 
     normal_tails = True

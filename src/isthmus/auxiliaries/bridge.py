@@ -52,6 +52,18 @@ class Bridge(FittedAuxiliary):
         Those that lie on p, on q, and the wide one.
     discrete_ : ndarray of bool
         Which columns are of few values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import Bridge
+    >>> rng = np.random.default_rng(0)
+    >>> m = Bridge().fit(rng.normal(-9, 1, (500, 2)), rng.normal(9, 1, (500, 2)))
+    >>> draws = m.sample(1000, rng)  # some lie on p, some on q, some between
+    >>> bool((draws[:, 0] < -6).mean() > 0.2), bool((draws[:, 0] > 6).mean() > 0.2)
+    (True, True)
+    >>> m.log_density(draws).shape
+    (1000,)
     """
 
     def __init__(self, wide: float = 0.2, anchor: Any = None, maps: Any = None) -> None:

@@ -125,6 +125,15 @@ class DimensionWiseMixing(_Mixing):
         Make one class of all j.
     counts : sequence of int, optional
         The numbers j of blocks to mix, by default all from 1 to ``n_blocks`` - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import DimensionWiseMixing
+    >>> rng = np.random.default_rng(0)
+    >>> m = DimensionWiseMixing(2, counts=[1]).fit(np.zeros((10, 4)), np.ones((10, 4)))
+    >>> m.sample(3, rng).sum(axis=1).tolist()  # two columns of q, two of p
+    [2.0, 2.0, 2.0]
     """
 
     def __init__(
@@ -222,6 +231,14 @@ class Samples(BaseEstimator):
     Parameters
     ----------
     rows : array-like of shape (n, d) or (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import Samples
+    >>> m = Samples(np.zeros((50, 2)))
+    >>> m.fit(np.ones((9, 2)), np.ones((9, 2))).sample(4, np.random.default_rng(0)).shape
+    (4, 2)
     """
 
     def __init__(self, rows: Array) -> None:

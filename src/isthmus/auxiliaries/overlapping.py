@@ -67,6 +67,14 @@ class Normal(_Elliptical):
     scale : float, array of shape (d,) or (d, d), optional
         Standard deviation, one for each column, or covariance matrix; by
         default the covariance of the pooled sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import Normal
+    >>> m = Normal(loc=0.0, scale=1.0).fit(np.zeros((9, 1)), np.ones((9, 1)))
+    >>> float(m.log_density([[0.0]])[0]) == float(-0.5 * np.log(2 * np.pi))
+    True
     """
 
     df = np.inf
@@ -85,6 +93,15 @@ class StudentT(_Elliptical):
         Degrees of freedom.
     loc, scale : optional
         Centre, and scale of every column or scale matrix, given as in :class:`Normal`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import Normal, StudentT
+    >>> p, q = np.random.default_rng(0).normal(size=(2, 200, 1))
+    >>> far = [[9.0]]
+    >>> bool(StudentT(df=3.0).fit(p, q).log_density(far) > Normal().fit(p, q).log_density(far))
+    True
     """
 
     def __init__(self, df: float = 5.0, loc: Parameter = None, scale: Parameter = None) -> None:
@@ -123,6 +140,14 @@ class Uniform(FittedAuxiliary):
     ----------
     low, high : float or array of shape (d,), optional
         Sides of the box; by default those of the pooled sample, a little wider.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import Uniform
+    >>> m = Uniform(low=0.0, high=2.0).fit(np.ones((9, 2)), np.ones((9, 2)))
+    >>> np.exp(m.log_density([[1.0, 1.0], [3.0, 1.0]])).tolist()
+    [0.25, 0.0]
     """
 
     def __init__(self, low: Parameter = None, high: Parameter = None) -> None:
@@ -153,6 +178,18 @@ class TruncatedNormal(FittedAuxiliary):
         and that of the pooled sample.
     low, high : float or array of shape (d,), optional
         As in :class:`Uniform`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import TruncatedNormal
+    >>> rng = np.random.default_rng(0)
+    >>> m = TruncatedNormal(low=0.0, high=1.0).fit(
+    ...     rng.uniform(size=(99, 2)), rng.uniform(size=(99, 2))
+    ... )
+    >>> draws = m.sample(1000, rng)
+    >>> bool(draws.min() >= 0), bool(draws.max() <= 1)
+    (True, True)
     """
 
     def __init__(

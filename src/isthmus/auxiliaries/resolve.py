@@ -23,6 +23,12 @@ def resolve_auxiliaries(
     ``spec`` is a name, an auxiliary, an array of samples, a list of these, or None; ``names`` are
     those of the columns, by which an auxiliary given as a frame is matched. The caller's objects
     are copied.
+
+    Examples
+    --------
+    >>> from isthmus.auxiliaries import resolve_auxiliaries
+    >>> resolve_auxiliaries(["cauchy", "uniform"], n_columns=2)
+    [Cauchy(), Uniform()]
     """
     from . import BY_NAME
 
@@ -65,7 +71,18 @@ def resolve_auxiliaries(
 
 
 def fit_auxiliary(auxiliary: Any, samples: TwoSamples) -> Any:
-    """Fit an auxiliary, with the weights where its ``fit`` takes them."""
+    """Fit an auxiliary, with the weights where its ``fit`` takes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import Normal, fit_auxiliary
+    >>> from isthmus.data.validation import as_two_samples
+    >>> rng = np.random.default_rng(0)
+    >>> samples = as_two_samples(rng.normal(0, 1, (50, 2)), rng.normal(1, 1, (50, 2)))
+    >>> fit_auxiliary(Normal(), samples).sample(3, rng).shape
+    (3, 2)
+    """
     p, q = samples
     if samples.weighted and "weight_p" in inspect.signature(auxiliary.fit).parameters:
         return auxiliary.fit(p.rows, q.rows, weight_p=p.weight, weight_q=q.weight)
@@ -73,5 +90,12 @@ def fit_auxiliary(auxiliary: Any, samples: TwoSamples) -> Any:
 
 
 def is_known(auxiliary: Any) -> bool:
-    """Whether the auxiliary's log-density can be evaluated."""
+    """Whether the auxiliary's log-density can be evaluated.
+
+    Examples
+    --------
+    >>> from isthmus.auxiliaries import Cauchy, LinearMixing, is_known
+    >>> is_known(Cauchy()), is_known(LinearMixing([0.5]))
+    (True, False)
+    """
     return callable(getattr(auxiliary, "log_density", None))

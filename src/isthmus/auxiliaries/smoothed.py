@@ -29,6 +29,16 @@ class SmoothedMixture(FittedAuxiliary):
         half the spread of the pooled sample. The paper's is 1.
     n_centres : int
         Largest number of rows of each sample that serve as centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.auxiliaries import SmoothedMixture
+    >>> rng = np.random.default_rng(0)
+    >>> m = SmoothedMixture().fit(rng.normal(-3, 1, (300, 1)), rng.normal(3, 1, (300, 1)))
+    >>> draws = m.sample(1000, rng)
+    >>> bool(0.4 < (draws > 0).mean() < 0.6)  # half of it lies on q
+    True
     """
 
     def __init__(self, bandwidth: float | Array | None = None, n_centres: int = 200) -> None:

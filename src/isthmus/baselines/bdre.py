@@ -35,12 +35,12 @@ class BDRE(ConvexParameters, RatioEstimator):
     """Estimate log p/q by classifying p against q.
 
     The probability of p at x, with p and q equally frequent, is
-    p(x) / (p(x) + q(x)), so that the logit of a classifier that knows it is
+    p(x) / (p(x) + q(x)), so that the logit of a classifier that knows it is ::
 
         h(x) = log p(x) / q(x).
 
     With a critic h that is linear in its parameters this is binary logistic
-    regression,
+    regression, ::
 
         mean over p of log(1 + exp(-h)) + mean over q of log(1 + exp(h)) + l2/2 |theta|^2 / n,
 

@@ -38,12 +38,12 @@ class InfoNCE(NetworkParameters, RatioEstimator):
     """Estimate log p(x, y) / p(x) p(y) by telling the partner of x from other rows' partners.
 
     The columns are two groups, x and y. In a batch of K rows a critic f is trained to find, for
-    each x, its own y among the K:
+    each x, its own y among the K::
 
         loss = -E[ f(x_i, y_i) - log sum_j exp f(x_i, y_j) ].
 
     At the minimum f(x, y) is log p(y|x) / p(y) up to a function of x, which the partition
-    takes away:
+    takes away::
 
         log r(x, y) = f(x, y) - log( (exp f(x, y) + (K - 1) mean_j exp f(x, y_j)) / K ),
 

@@ -1,6 +1,6 @@
 """What KLIEP, uLSIF and KMM share: Gaussian kernels, their centres and their widths.
 
-All three write the ratio as a sum of Gaussian kernels on b centres,
+All three write the ratio as a sum of Gaussian kernels on b centres, ::
 
     r(x) = sum_l theta_l K(x, c_l),    K(x, c) = exp(-|x - c|^2 / (2 width^2)),
 

@@ -43,7 +43,7 @@ class KLIEP(KernelRatio):
     """Estimate log p/q by maximising the likelihood of r(x) q(x) under p.
 
     The ratio is r(x) = sum_l theta_l K(x, c_l) with Gaussian kernels K and
-    theta >= 0. It maximises
+    theta >= 0. It maximises ::
 
         mean over p of log r(x)   subject to   mean over q of r(x) = 1.
 

@@ -30,14 +30,14 @@ class KMM(PenalisedKernelRatio):
     """Estimate log p/q by kernel mean matching.
 
     Weights beta of the n rows of q minimise the distance of two kernel means, the
-    maximum mean discrepancy, in the space of a Gaussian kernel K with features phi:
+    maximum mean discrepancy, in the space of a Gaussian kernel K with features phi::
 
         ½ |mean over p of phi(x) - 1/n sum_i beta_i phi(y_i)|^2 + l2 / (2 n) |beta - 1|^2
         subject to  0 <= beta_i <= bound,  |mean beta - 1| <= epsilon.
 
     With l2 = 0 it is the paper's problem, of which the solution is barely determined:
     the kernel matrix is singular to rounding. With a penalty it is unique, and its
-    optimality conditions give a weight to any point, not only to rows of q:
+    optimality conditions give a weight to any point, not only to rows of q::
 
         r(x) = min(max(1 + nu + f(x), 0), bound),
         f(x) = 1/l2 (mean over p of K(x, .) - 1/n sum_i beta_i K(x, y_i)),
@@ -191,7 +191,7 @@ def inverse_root(C: Array) -> Array:
 class Dual:
     """The dual problem: v of as many numbers as the kernel has directions, and nu.
 
-    With z(x) = R'K(x, centres) it is to minimise, over v and nu,
+    With z(x) = R'K(x, centres) it is to minimise, over v and nu, ::
 
         l2/2 |v|^2 - v'mean_p z + mean_q Psi(1 + z'v + nu) - target nu,
 

@@ -44,7 +44,7 @@ _LARGEST_POWER = 700.0
 class ExponentialNCE(ConvexParameters, RatioEstimator):
     """Estimate log p/q with the exponential loss of eNCE.
 
-    The loss
+    The loss ::
 
         E_p[exp(-h(x) / 2)] + E_q[exp(h(x) / 2)]
 
@@ -178,7 +178,7 @@ def _report(iteration: int, norm: float) -> None:
 class ExponentialObjective(Objective):
     """The exponential loss, with a ridge, over blocks of two classes.
 
-    With n the total weight and h the critic, the difference of two, it is
+    With n the total weight and h the critic, the difference of two, it is ::
 
         F(theta) = n/2 (E_p[exp(-h/2)] + E_q[exp(h/2)]) + l2/2 |theta|^2,
 

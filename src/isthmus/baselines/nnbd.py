@@ -85,14 +85,14 @@ def losses() -> dict[str, Loss]:
 class NNBD(NetworkParameters, RatioEstimator):
     """Estimate p/q by a network whose empirical Bregman divergence is kept from falling too far.
 
-    With a convex f and a model r of the ratio, the Bregman divergence is, up to a constant,
+    With a convex f and a model r of the ratio, the Bregman divergence is, up to a constant, ::
 
         BD(r) = E_q[f'(r) r - f(r)] - E_p[f'(r)].
 
     On a finite sample a flexible model lowers it without end, by letting r grow at the rows of
     p. If p/q is at most R, then for C = 1 / R and any function g >= 0, E_q[g] - C E_p[g] >= 0. The
     authors take g = f'(r) r - f(r), add and subtract C E_p[g], and correct the
-    part that must not be negative:
+    part that must not be negative::
 
         nnBD(r) = -E_p[f'(r) - C g(r)] + max(0, E_q[g(r)] - C E_p[g(r)]).
 

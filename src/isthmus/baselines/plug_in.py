@@ -40,6 +40,8 @@ _NARROWEST, _WIDEST = 0.02, 3.0
 class PlugIn(RatioEstimator):
     """Estimate log p/q as the difference of two fitted log-densities.
 
+    It is ::
+
         log p(x)/q(x) = log p_hat(x) - log q_hat(x)
 
     No sample sees the other. Where the family is right this is as good as any

@@ -1,6 +1,6 @@
 """Time scores that are quadratic in x, found by linear algebra.
 
-At every time the best function s(x) of a linear family f(x)' theta minimises
+At every time the best function s(x) of a linear family f(x)' theta minimises ::
 
     E[s(x_t)^2] - 2 E[grad s(x_t)' dx_t/dt]:
 

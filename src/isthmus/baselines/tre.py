@@ -48,11 +48,11 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
     """Estimate log p/q as a sum of log-ratios between waymarks.
 
     K waymarks m_1, ..., m_K lead from p = m_0 to q = m_{K+1}. Each of the K + 1 bridges
-    is a binary classifier between neighbours, which are hard to tell apart, and
+    is a binary classifier between neighbours, which are hard to tell apart, and ::
 
         log p(x) / q(x) = sum_k log m_k(x) / m_{k+1}(x).
 
-    A row of a linear waymark is made of a row of p and one of q,
+    A row of a linear waymark is made of a row of p and one of q, ::
 
         x_k = sqrt(1 - alpha_k^2) x_p + alpha_k x_q,
 

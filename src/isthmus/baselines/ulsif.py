@@ -104,7 +104,7 @@ class LeastSquares(PenalisedKernelRatio):
 class ULSIF(LeastSquares):
     """Estimate log p/q by least squares.
 
-    The ratio is r(x) = sum_l theta_l K(x, c_l) with Gaussian kernels K. It minimises
+    The ratio is r(x) = sum_l theta_l K(x, c_l) with Gaussian kernels K. It minimises ::
 
         ½ mean over q of r(x)^2 - mean over p of r(x) + ½ l2 |theta|^2,
 
@@ -169,11 +169,11 @@ class RULSIF(LeastSquares):
     """Estimate log p/q through the relative ratio p / (alpha p + (1 - alpha) q).
 
     The relative ratio is at most 1/alpha, which tames it where q is small. It is
-    r_a(x) = sum_l theta_l K(x, c_l) and minimises
+    r_a(x) = sum_l theta_l K(x, c_l) and minimises ::
 
         ½ alpha mean_p r_a^2 + ½ (1 - alpha) mean_q r_a^2 - mean_p r_a + ½ l2 |theta|^2,
 
-    solved as in :class:`ULSIF`. The ratio follows from it as
+    solved as in :class:`ULSIF`. The ratio follows from it as ::
 
         r = (1 - alpha) r_a / (1 - alpha r_a).
 

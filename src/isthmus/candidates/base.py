@@ -30,6 +30,18 @@ class Rows:
     samples : TwoSamples
     before_p, before_q : ndarray
         The log-ratio before, at the rows of p and of q.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.candidates import Ridge, Rows
+    >>> from isthmus.data.seeds import Seeds
+    >>> from isthmus.data.validation import as_two_samples
+    >>> rng = np.random.default_rng(0)
+    >>> samples = as_two_samples(rng.normal(0, 1, (200, 2)), rng.normal(1, 1, (200, 2)))
+    >>> rows = Rows(samples, np.zeros(200), np.zeros(200))  # nothing was known before
+    >>> len(rows.samples.p), rows.before_p.shape
+    (200, (200,))
     """
 
     samples: TwoSamples
@@ -58,7 +70,22 @@ class Rows:
 
 
 class FittedCandidate(Protocol):
-    """What a candidate found."""
+    """What a candidate found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.candidates import Ridge, Rows
+    >>> from isthmus.data.seeds import Seeds
+    >>> from isthmus.data.validation import as_two_samples
+    >>> rng = np.random.default_rng(0)
+    >>> samples = as_two_samples(rng.normal(0, 1, (200, 2)), rng.normal(1, 1, (200, 2)))
+    >>> rows = Rows(samples, np.zeros(200), np.zeros(200))  # nothing was known before
+    >>> ridge = Ridge().settled(rows, Seeds(0))
+    >>> found = ridge.fit(rows, Seeds(0))  # a FittedCandidate
+    >>> found.log_ratio(samples.p.rows[:3], np.zeros(3)).shape
+    (3,)
+    """
 
     def log_ratio(self, rows: Array, before: Array) -> Array:
         """Log p/q at rows, at which the log-ratio before is given; shape (n,)."""
@@ -74,6 +101,14 @@ class Candidate(Protocol):
         What it is called in the record of a stack.
     takes_before : bool
         Whether it looks at the log-ratio before.
+
+    Examples
+    --------
+    >>> from isthmus.candidates import LIBRARY, Candidate
+    >>> all(isinstance(candidate.name, str) for candidate in LIBRARY)
+    True
+    >>> [name for name in ("suits", "settled", "fit") if hasattr(Candidate, name)]
+    ['suits', 'settled', 'fit']
     """
 
     @property

@@ -32,6 +32,17 @@ class Bumps:
         Width over the typical distance of two rows; None leaves it to rows that are left out.
     l2 : float
         The penalty on their heights.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.candidates import Bumps
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 2)), rng.normal(0.7, 1, (400, 2))
+    >>> X, y = isthmus.stack(p, q)
+    >>> model = isthmus.StackedMDRE([Bumps()], random_state=0).fit(X, y)
+    >>> bool(model.log_ratio(p).mean() > model.log_ratio(q).mean())
+    True
     """
 
     width: float | None = None

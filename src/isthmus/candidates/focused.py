@@ -27,6 +27,17 @@ class Focused:
     inner : Candidate
     columns : int
         How many columns it sees.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.candidates import Bumps, Focused
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 2)), rng.normal(0.7, 1, (400, 2))
+    >>> X, y = isthmus.stack(p, q)
+    >>> model = isthmus.StackedMDRE([Focused(Bumps())], random_state=0).fit(X, y)
+    >>> bool(model.log_ratio(p).mean() > model.log_ratio(q).mean())
+    True
     """
 
     inner: Candidate

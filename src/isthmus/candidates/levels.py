@@ -26,6 +26,19 @@ class LevelDensities:
     ----------
     footing : Footing or None
         Which columns have levels, and maps of the others; None leaves it to the rows.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.candidates import LevelDensities
+    >>> rng = np.random.default_rng(0)
+    >>> p = {"town": rng.choice(["Bonn", "Kiel"], 300, p=[0.8, 0.2]), "age": rng.normal(40, 9, 300)}
+    >>> q = {"town": rng.choice(["Bonn", "Kiel"], 300, p=[0.3, 0.7]), "age": rng.normal(40, 9, 300)}
+    >>> stack = isthmus.StackedMDRE([LevelDensities()])
+    >>> c = isthmus.compare(p, q, estimator=stack, random_state=0)
+    >>> low, high = sorted(c.log_ratio({"town": ["Kiel", "Bonn"], "age": [40.0, 40.0]}))
+    >>> bool(low < 0 < high)
+    True
     """
 
     footing: Footing | None = None

@@ -30,6 +30,17 @@ class Neighbours:
     ----------
     size : int or None
         Number of neighbours; None leaves it to rows that are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.candidates import Neighbours
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 2)), rng.normal(0.7, 1, (400, 2))
+    >>> X, y = isthmus.stack(p, q)
+    >>> model = isthmus.StackedMDRE([Neighbours()], random_state=0).fit(X, y)
+    >>> bool(model.log_ratio(p).mean() > model.log_ratio(q).mean())
+    True
     """
 
     size: int | None = None

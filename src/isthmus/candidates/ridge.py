@@ -26,6 +26,17 @@ class Ridge:
     ----------
     l2 : float or None
         The penalty; None leaves it to rows that are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.candidates import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 2)), rng.normal(0.7, 1, (400, 2))
+    >>> X, y = isthmus.stack(p, q)
+    >>> model = isthmus.StackedMDRE([Ridge()], random_state=0).fit(X, y)
+    >>> bool(model.log_ratio(p).mean() > model.log_ratio(q).mean())
+    True
     """
 
     l2: float | None = None

@@ -41,6 +41,17 @@ class Trees:
         What part of itself each tree adds.
     rounds : int or None
         Number of trees; None leaves it, leaves and rate to held-out rows.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.candidates import Trees
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (400, 2)), rng.normal(0.7, 1, (400, 2))
+    >>> X, y = isthmus.stack(p, q)
+    >>> model = isthmus.StackedMDRE([Trees()], random_state=0).fit(X, y)
+    >>> bool(model.log_ratio(p).mean() > model.log_ratio(q).mean())
+    True
     """
 
     leaves: int = 8

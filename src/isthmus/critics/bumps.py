@@ -13,7 +13,7 @@ from .features import FeatureCritic
 
 
 class Bumps(FeatureCritic):
-    """Critic of normal-shaped bumps exp(-|z - z_k|^2 / 2 w^2) on rows of p and of q.
+    """Critic of normal-shaped bumps ``exp(-|z - z_k|^2 / 2 w^2)`` on rows of p and of q.
 
     Half of the bumps lie on rows of p and are measured in the frame of p, the
     others in that of q, so that an affine map of the data changes nothing. The

@@ -115,5 +115,14 @@ class FeatureCritic(BaseEstimator):
 
 
 def placed(critic: Critic, rows: Sequence[Array], rng: np.random.Generator) -> Critic:
-    """Show rows of every class to a critic that asks for them; see :meth:`Bumps.place`."""
+    """Show rows of every class to a critic that asks for them; see :meth:`Bumps.place`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.critics import Quadratic, placed
+    >>> critic, rng = Quadratic(), np.random.default_rng(0)
+    >>> placed(critic, [np.zeros((5, 2))], rng) is critic  # a quadratic asks for no rows
+    True
+    """
     return critic.place(rows, rng) if isinstance(critic, PlacedCritic) else critic

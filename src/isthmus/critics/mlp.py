@@ -63,7 +63,7 @@ class NeuralCritic(BaseEstimator):
 class MLP(NeuralCritic):
     """Perceptron that learns what anchors, and a convex critic on them, leave over.
 
-    The critic of class c is
+    The critic of class c is ::
 
         h_c(x) = anchor_c(x) + base_c(x) + f_c(x),
 

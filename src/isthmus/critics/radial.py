@@ -14,7 +14,7 @@ _BLOCK = 64
 
 
 class Radial(FeatureCritic):
-    """Critic of log(1 + |z|^2 / s) for a few s, with z the rows in the frame of the class.
+    """Critic of ``log(1 + |z|^2 / s)`` for a few s, with z the rows in the frame of the class.
 
     The log-density of a Student-t distribution with s + 2 degrees of freedom is
     a multiple of that feature and a constant. The default scales are exact for

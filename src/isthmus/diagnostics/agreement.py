@@ -36,6 +36,12 @@ def check_anchors(means: Sequence[float]) -> Check:
     means : sequence of float
         Mean log p/q over rows of p: by the chosen anchors, then by others that
         held-out rows cannot tell from them.
+
+    Examples
+    --------
+    >>> from isthmus.diagnostics import check_anchors
+    >>> check_anchors([2.0, 2.05]).verdict, check_anchors([2.0, 9.0]).verdict
+    ('ok', 'fail')
     """
     spread = float(max(means) - min(means)) / max(abs(means[0]), LEAST_KL)
     return advised(

@@ -33,6 +33,12 @@ def check_accuracy(accuracy: Mapping[str, float], binary: float) -> Check:
     accuracy : mapping of class name to accuracy
     binary : float
         Accuracy with which the log-ratio tells p from q.
+
+    Examples
+    --------
+    >>> from isthmus.diagnostics import check_accuracy
+    >>> check_accuracy({"p": 0.8, "q": 0.75, "m1": 0.6}, binary=0.99).verdict
+    'ok'
     """
     least, most = min(accuracy.values()), max(accuracy.values())
     if least > APART:
@@ -105,6 +111,14 @@ def check_bridge(accuracy: Mapping[str, float], learned: bool) -> Check:
         For p and for q, how surely the auxiliary nearest to it is told from it.
     learned : bool
         Whether the critics were learned at all, or stayed at their anchors.
+
+    Examples
+    --------
+    >>> from isthmus.diagnostics import check_bridge
+    >>> check_bridge({"p": 0.8, "q": 0.75}, learned=True).verdict
+    'ok'
+    >>> check_bridge({"p": 0.8, "q": 0.999}, learned=True).verdict
+    'warn'
     """
     worst = max(accuracy.values())
     told = " and ".join(f"{value:.0%} from {name}" for name, value in accuracy.items())

@@ -25,6 +25,14 @@ class Check:
         importance weights, which fail long before the ratio does.
     details : dict
         Further numbers by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.diagnostics import Check, check_tails
+    >>> check = check_tails(np.random.default_rng(0).normal(1, 1, 2000))
+    >>> isinstance(check, Check), check.verdict, check.concerns
+    (True, 'ok', 'ratio')
     """
 
     value: float

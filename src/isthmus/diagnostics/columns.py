@@ -37,6 +37,13 @@ class ColumnShift:
         In nats; negative only by chance.
     std_error : float
         Standard error of ``value``.
+
+    Examples
+    --------
+    >>> from isthmus.diagnostics import ColumnShift
+    >>> shift = ColumnShift("age", 0.31, 0.05)
+    >>> f"{shift.name}: {shift.value} ± {shift.std_error} nats"
+    'age: 0.31 ± 0.05 nats'
     """
 
     name: str

@@ -17,7 +17,20 @@ _TREE_ROWS = 10_000
 
 
 def check_convergence(solutions: Sequence[Solution]) -> Check:
-    """Whether every fit reached its tolerance."""
+    """Whether every fit reached its tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus.diagnostics import check_convergence
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 500), rng.normal(1, 1, 500))
+    >>> mdre = isthmus.MDRE(
+    ...     critic="quadratic", maps=None, anchor="gaussian", l2=1.0, random_state=0
+    ... )
+    >>> check_convergence([mdre.fit(X, y).solution_]).verdict
+    'ok'
+    """
     worst = max(solutions, key=lambda solution: (not solution.converged, solution.gradient_norm))
     late = sum(not solution.converged for solution in solutions)
     return advised(
@@ -36,7 +49,14 @@ def convergence(e: Evidence) -> Check | None:
 
 
 def check_rising(rising: bool) -> Check:
-    """Whether the held-out likelihood had stopped rising when flexibility ended."""
+    """Whether the held-out likelihood had stopped rising when flexibility ended.
+
+    Examples
+    --------
+    >>> from isthmus.diagnostics import check_rising
+    >>> check_rising(False).verdict, check_rising(True).verdict
+    ('ok', 'warn')
+    """
     return advised(
         float(rising),
         "warn" if rising else "ok",
@@ -58,6 +78,14 @@ def check_support(p: Array, q: Array) -> Check:
     ----------
     p, q : ndarray of shape (n, r)
         Rows in coordinates in which the pooled sample is white.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.diagnostics import check_support
+    >>> rng = np.random.default_rng(0)
+    >>> check_support(rng.normal(size=(99, 2)), rng.normal(size=(99, 2))).verdict
+    'ok'
     """
     narrowest = [np.linalg.eigvalsh(np.atleast_2d(np.cov(rows.T)))[0] for rows in (p, q)]
     spread = np.sqrt(np.maximum(narrowest, 0.0))
@@ -90,6 +118,17 @@ def check_flexibility(p: Array, q: Array, log_ratio_p: Array, log_ratio_q: Array
         Rows of the two samples.
     log_ratio_p, log_ratio_q : ndarray of shape (n,)
         Cross-fitted log-ratios at these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.diagnostics import check_flexibility
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = rng.normal(0, 1, (500, 1)), rng.normal(2, 1, (500, 1))
+    >>> check_flexibility(p, q, 2 - 2 * p[:, 0], 2 - 2 * q[:, 0]).verdict  # the true log-ratio
+    'ok'
+    >>> check_flexibility(p, q, np.zeros(500), np.zeros(500)).verdict
+    'fail'
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression

@@ -35,6 +35,15 @@ def check_normalisation(log_terms: Array, weight: Array | None, what: str, how: 
         the ratio were right, chances of that would be at most one in 100 and one in 20.
     what, how : str
         The expectation, such as "E_q[p/q]", and which rows the mean runs over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.diagnostics import check_normalisation
+    >>> rows = np.random.default_rng(0).normal(size=2000)
+    >>> terms = 0.1 * rows - 0.005  # log p/q of N(0.1, 1) against N(0, 1), over rows of the second
+    >>> check_normalisation(terms, None, "E_q[p/q]", "over the rows of q").verdict
+    'ok'
     """
     share = Sample.of(log_terms, weight).share
     log_mean = float(logsumexp(log_terms, b=share))

@@ -54,6 +54,14 @@ def check_effective_size(log_ratio_q: Array, weight: Array | None = None) -> Che
     """Effective number of rows of q after they are weighted to look like p.
 
     Parameters are those of :func:`check_pareto`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.diagnostics import check_effective_size
+    >>> check = check_effective_size(np.zeros(100))  # p = q: every row counts
+    >>> round(check.value), check.verdict
+    (100, 'ok')
     """
     log_weights = _log_weights(log_ratio_q, weight)
     # With no weight anywhere, no row counts.
@@ -84,13 +92,23 @@ def check_tails(log_ratio_p: Array, weight: Array | None = None) -> Check:
     """Whether the average of log p/q over p, which is the KL, settles down.
 
     A normal anchor makes log p/q quadratic. Rows of a heavy tail then dominate the
-    average. Its variance is infinite if the tail of |log p/q| has k > 1/2, the
+    average. Its variance is infinite if the tail of ``|log p/q|`` has k > 1/2, the
     average itself if k > 1.
 
     Parameters
     ----------
     log_ratio_p, weight : ndarray of shape (n,)
         Log p/q at the rows of p, and their weights, if they have some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.diagnostics import check_tails
+    >>> rng = np.random.default_rng(0)
+    >>> check_tails(rng.normal(1, 1, 2000)).verdict
+    'ok'
+    >>> check_tails(rng.pareto(0.7, 2000)).verdict != "ok"
+    True
     """
     if weight is not None:
         log_ratio_p = log_ratio_p[weight > 0]
@@ -137,6 +155,15 @@ def check_precision(kl: Estimate) -> Check:
         the KL is smaller. An interval from about zero to over three times the KL, or that
         tenth, is a warning whatever makes it so wide. It fails where the fit has no upper end:
         ``kl.reason`` says why.
+
+    Examples
+    --------
+    >>> from isthmus import Estimate
+    >>> from isthmus.diagnostics import check_precision
+    >>> check_precision(Estimate.from_std_error(1.0, 0.02, level=0.95)).verdict
+    'ok'
+    >>> check_precision(Estimate.from_std_error(1.0, 0.5, level=0.95)).verdict
+    'warn'
     """
     error = kl.std_error
     share = float(error / max(abs(kl.value), LEAST_KL)) if np.isfinite(kl.value) else np.inf

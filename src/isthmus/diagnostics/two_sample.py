@@ -47,6 +47,14 @@ class TwoSampleTest:
     n_permutations : int
     null : ndarray of shape (n_permutations,)
         The statistic under permuted labels.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> test = isthmus.two_sample_test(rng.normal(0, 1, 200), rng.normal(1, 1, 200), random_state=0)
+    >>> test.p_value < 0.01, len(test.null) == test.n_permutations
+    (True, True)
     """
 
     statistic: float

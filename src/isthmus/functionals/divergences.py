@@ -260,21 +260,21 @@ def _from_function(f: Callable[[Any], Any]) -> Divergence:
 def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:
     r"""Look up or build a divergence D(p‖q).
 
-    ============== ========================================== =======================
-    spec           divergence                                 range
-    ============== ========================================== =======================
-    "kl"           :math:`E_p[\log r]`                        [0, ∞)
-    "reverse-kl"   :math:`E_q[-\log r]`                       [0, ∞)
-    "js"           Jensen-Shannon, in nats                    [0, log 2]
-    "hellinger"    **squared** Hellinger,                     [0, 1]
+    ============== =========================================== =======================
+    spec           divergence                                  range
+    ============== =========================================== =======================
+    "kl"           :math:`E_p[\log r]`                         [0, ∞)
+    "reverse-kl"   :math:`E_q[-\log r]`                        [0, ∞)
+    "js"           Jensen-Shannon, in nats                     [0, log 2]
+    "hellinger"    **squared** Hellinger,                      [0, 1]
                    :math:`1 - \int \sqrt{p q}`
-    "chi2"         Pearson's :math:`E_p[r] - 1`               [0, ∞)
-    "pearson"      the same as "chi2"                         [0, ∞)
-    "neyman"       :math:`E_q[1/r] - 1`, chi2 of q from p     [0, ∞)
-    "tv"           :math:`\frac12 \int |p - q|`               [0, 1]
+    "chi2"         Pearson's :math:`E_p[r] - 1`                [0, ∞)
+    "pearson"      the same as "chi2"                          [0, ∞)
+    "neyman"       :math:`E_q[1/r] - 1`, chi2 of q from p      [0, ∞)
+    "tv"           :math:`\frac12 \int |p - q|`                [0, 1]
     "alpha:A"      :math:`\frac{\int p^A q^{1-A} - 1}{A(A-1)}` [0, 1/(A(1-A))] if 0<A<1
     "renyi:A"      :math:`\frac{\log \int p^A q^{1-A}}{A-1}`   [0, ∞)
-    ============== ========================================== =======================
+    ============== =========================================== =======================
 
     .. warning:: "hellinger" is the **squared** Hellinger distance; take the root
        for the distance.

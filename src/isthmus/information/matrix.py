@@ -37,6 +37,17 @@ class InformationMatrix:
     names : list of str
     values, std_errors : ndarray of shape (d, d)
         Symmetric. The diagonal holds the entropy of discrete columns and is infinite for others.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 500))
+    >>> m = isthmus.mi_matrix({"a": a, "b": b, "sum": a + b}, random_state=0)
+    >>> m.names, m.values.shape
+    (['a', 'b', 'sum'], (3, 3))
+    >>> sorted(name for pair in m.top(2) for name in pair[:2])  # the sum shares with both
+    ['a', 'b', 'sum', 'sum']
     """
 
     names: list[str]

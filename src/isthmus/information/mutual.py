@@ -45,7 +45,7 @@ def mutual_information(
 ) -> Information:
     r"""Mutual information of x and y in nats, with an interval.
 
-    .. math:: I(x; y) = KL\big(p(x, y) \,\|\, p(x)\,p(y)\big)
+    .. math:: I(x; y) = KL(p(x, y) \,\|\, p(x)\,p(y))
         = E_{p(x, y)}\left[\log\frac{p(x, y)}{p(x)\,p(y)}\right]
 
     The ratio of the joint density to that of shuffled pairs is estimated. Bijections of x

@@ -1,7 +1,7 @@
 """A network on what a closed form leaves over, trained by multinomial regression.
 
 Classes are the joint distribution p, the product of margins q, and auxiliaries between them
-that mix the y of a row with the y of another,
+that mix the y of a row with the y of another, ::
 
     y_a = sqrt(1 - a²) y_i + a y_j    (Srivastava et al. 2023, linear mixing).
 

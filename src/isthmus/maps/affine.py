@@ -65,6 +65,14 @@ class Frame:
 
     ``whiten`` is upper triangular, so that the leading coordinates of z depend
     on the leading coordinates of x only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.critics import Frame
+    >>> frame = Frame(np.array([1.0, 2.0]), np.diag([0.5, 2.0]))
+    >>> ((np.array([[3.0, 2.0]]) - frame.centre) @ frame.whiten).tolist()
+    [[1.0, 0.0]]
     """
 
     centre: Array

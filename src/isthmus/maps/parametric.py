@@ -55,7 +55,17 @@ class UnitMap:
 
 @dataclass(frozen=True)
 class IdentityMap(UnitMap):
-    """The map that leaves a column as it is."""
+    """The map that leaves a column as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.maps import IdentityMap
+    >>> column, x = IdentityMap(), np.array([0.5, 1.0, 2.0])
+    >>> z = column(x)
+    >>> bool((np.diff(z) > 0).all()), np.allclose(column.inverse(z), x)
+    (True, True)
+    """
 
     centre: float = 0.0
     scale: float = 1.0
@@ -74,6 +84,15 @@ class LogMap(UnitMap):
 
     ``scale`` is the smallest size in the sample. On the other side of it the map
     goes on as its own reflection, so that it is defined at zero and beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.maps import LogMap
+    >>> column, x = LogMap(1.0), np.array([0.5, 1.0, 2.0])
+    >>> z = column(x)
+    >>> bool((np.diff(z) > 0).all()), np.allclose(column.inverse(z), x)
+    (True, True)
     """
 
     scale: float
@@ -95,7 +114,17 @@ class LogMap(UnitMap):
 
 @dataclass(frozen=True)
 class SignedLogMap(UnitMap):
-    """sign(u) log(1 + abs(u)) with u = (x - centre) / scale."""
+    """sign(u) log(1 + abs(u)) with u = (x - centre) / scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.maps import SignedLogMap
+    >>> column, x = SignedLogMap(0.0, 1.0), np.array([0.5, 1.0, 2.0])
+    >>> z = column(x)
+    >>> bool((np.diff(z) > 0).all()), np.allclose(column.inverse(z), x)
+    (True, True)
+    """
 
     centre: float
     scale: float
@@ -110,7 +139,17 @@ class SignedLogMap(UnitMap):
 
 @dataclass(frozen=True)
 class AsinhMap(UnitMap):
-    """arsinh(u) with u = (x - centre) / scale: straight near the centre, then logarithmic."""
+    """arsinh(u) with u = (x - centre) / scale: straight near the centre, then logarithmic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.maps import AsinhMap
+    >>> column, x = AsinhMap(0.0, 1.0), np.array([0.5, 1.0, 2.0])
+    >>> z = column(x)
+    >>> bool((np.diff(z) > 0).all()), np.allclose(column.inverse(z), x)
+    (True, True)
+    """
 
     centre: float
     scale: float
@@ -128,6 +167,15 @@ class YeoJohnsonMap(UnitMap):
 
     The exponent is in [0, 2]: 1 is a straight line, less shortens the upper tail
     and stretches the lower one, more does the opposite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.maps import YeoJohnsonMap
+    >>> column, x = YeoJohnsonMap(0.0, 1.0, 0.5), np.array([0.5, 1.0, 2.0])
+    >>> z = column(x)
+    >>> bool((np.diff(z) > 0).all()), np.allclose(column.inverse(z), x)
+    (True, True)
     """
 
     centre: float

@@ -124,7 +124,7 @@ class SharedMaps(BaseEstimator):
         return self._each(Z, lambda one, z: one.inverse(z))
 
     def log_derivative(self, X: Array) -> Array:
-        """Log of the volume change |dz/dx| at every row, shape (n,)."""
+        """Log of the volume change ``|dz/dx|`` at every row, shape (n,)."""
         total = np.zeros(len(X))
         for j in self._mapped:
             total += self.maps_[j].log_derivative(X[:, j])

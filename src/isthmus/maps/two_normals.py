@@ -25,6 +25,18 @@ class TwoNormalsMap:
 
     Normal scores alone would make the pooled sample normal, and so neither of two
     classes that lie apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.data.validation import as_two_samples
+    >>> from isthmus.maps.two_normals import fit_two_normals
+    >>> rng = np.random.default_rng(0)
+    >>> samples = as_two_samples(rng.gamma(2, size=(500, 1)), rng.gamma(5, size=(500, 1)))
+    >>> column = fit_two_normals(samples.map(lambda rows: rows[:, 0]), 1000)
+    >>> x = np.array([1.0, 2.0, 3.0])
+    >>> np.allclose(column.inverse(column(x)), x)
+    True
     """
 
     scores: QuantileMap  # The normal scores t of x.

@@ -1,6 +1,6 @@
 """The multinomial logistic objective of the paper (its equation 2).
 
-For rows x_i of class y_i with weights w_i and class priors pi_c,
+For rows x_i of class y_i with weights w_i and class priors pi_c, ::
 
     L(theta) = sum_i w_i [ -eta_{y_i}(x_i) + log sum_c exp eta_c(x_i) ] + l2/2 |theta|^2,
     eta_c(x) = log pi_c + offset_c(x) + h_c(x; theta),

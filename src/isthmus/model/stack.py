@@ -1,7 +1,7 @@
 """The stack: the paper's regression one level up, on the critics of several candidates.
 
 Every candidate k has a critic h_c^k for each class, known at rows that it was not fitted to. The
-critics of the stack are
+critics of the stack are ::
 
     h_c(x) = sum_k a_k h_c^k(x) + b_c,    a_k >= 0,
 

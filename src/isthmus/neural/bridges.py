@@ -1,7 +1,7 @@
 """Binary classifiers between consecutive samples, trained together: the neural critics of TRE.
 
 Rhodes, Xu & Gutmann, "Telescoping Density-Ratio Estimation", NeurIPS 2020. For samples
-of m_0, ..., m_{K+1} the network h_k of bridge k minimises the logistic loss
+of m_0, ..., m_{K+1} the network h_k of bridge k minimises the logistic loss ::
 
     E_{m_k}[log(1 + exp(-h_k(x)))] + E_{m_{k+1}}[log(1 + exp(h_k(x)))],
 

@@ -1,6 +1,6 @@
 """A network that corrects given log-densities of several classes.
 
-The probability of class c at a row is the softmax of
+The probability of class c at a row is the softmax of ::
 
     log pi_c + a_c(x) + f_c(x),
 

@@ -326,7 +326,8 @@ def permutation_null(
     Parameters
     ----------
     null : array-like of shape (n,)
-        The statistic under permuted labels, as :attr:`isthmus.diagnostics.TwoSampleTest.null`.
+        The statistic under permuted labels: ``null`` of a
+        :class:`isthmus.diagnostics.TwoSampleTest`.
     statistic : float
         The statistic of the samples.
     p_value : float, optional

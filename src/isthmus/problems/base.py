@@ -16,7 +16,15 @@ from ..typing import Array, RandomState
 
 @runtime_checkable
 class Distribution(Protocol):
-    """A distribution over rows of ``dim`` numbers that can be sampled and evaluated."""
+    """A distribution over rows of ``dim`` numbers that can be sampled and evaluated.
+
+    Examples
+    --------
+    >>> from isthmus import problems
+    >>> p = problems.load("running-example").p  # a Distribution
+    >>> p.dim, p.sample(3, rng=0).shape, p.log_density([[-1.0]]).shape
+    (1, (3, 1), (1,))
+    """
 
     @property
     def dim(self) -> int: ...

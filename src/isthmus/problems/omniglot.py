@@ -132,7 +132,7 @@ class SpatialMultiOmniglot:
 
     Every cell has an alphabet of its own. The characters of u are independent and uniform;
     a cell of v has the next character of the same alphabet, the first after the last,
-    in a drawing of its own. With l_i characters in the alphabet of cell i
+    in a drawing of its own. With l_i characters in the alphabet of cell i ::
 
         I(u, v) = sum_i log l_i,
 

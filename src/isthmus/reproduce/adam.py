@@ -21,7 +21,7 @@ _HELD = 0.1
 class MDREByAdam(RatioEstimator):
     """Multinomial regression on quadratic forms, by steps of Adam.
 
-    The critic of class c is that of the authors' code,
+    The critic of class c is that of the authors' code, ::
 
         h_c(x) = -½ |W_c' (x - mu_c)|^2 + b_c,
 

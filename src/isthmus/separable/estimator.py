@@ -38,7 +38,7 @@ _IMAGES = 1024
 class SeparableRatio(BaseEstimator):
     """Estimate log p(u, v) / p(u) p(v) of pairs of images, and learn to represent them.
 
-    Every class k has a critic that is separable,
+    Every class k has a critic that is separable, ::
 
         h_k(u, v) = g(u)' W_k f(v) + b_k,
 
@@ -117,7 +117,7 @@ class SeparableRatio(BaseEstimator):
         Encoders g and f, ``weight`` of shape (classes - 1, size, size) and ``bias``: W_k - W_(k+1)
         and b_k - b_(k+1).
     matrix_, bias_ : ndarray of shape (size, size), float
-        log p/q = g(u)' matrix_ f(v) + bias_, but for InfoNCE's partition.
+        ``log p/q = g(u)' matrix_ f(v) + bias_``, but for InfoNCE's partition.
     n_iter_ : int
         Number of steps.
 

@@ -21,6 +21,15 @@ class Batch:
         Images of cells, each once.
     at_u, at_v : Tensor of shape (n, d)
         For every pair and cell the place of its image in u and in v.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from isthmus.separable import Batch
+    >>> images, places = torch.zeros(8, 1, 9, 9), torch.arange(8).view(2, 4)
+    >>> batch = Batch(images, images, places, places)  # two pairs of four cells
+    >>> tuple(batch.u[batch.at_u].shape)
+    (2, 4, 1, 9, 9)
     """
 
     u: Any
@@ -30,7 +39,16 @@ class Batch:
 
 
 class Source(Protocol):
-    """Draws batches of independent pairs."""
+    """Draws batches of independent pairs.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from isthmus.separable import PairArrays
+    >>> source = PairArrays(torch.zeros(10, 4, 1, 9, 9), torch.zeros(10, 4, 1, 9, 9))
+    >>> source.d  # all that a Source has beside ``draw``
+    4
+    """
 
     d: int
     """Number of cells."""
@@ -47,6 +65,15 @@ class PairArrays:
     ----------
     u, v : Tensor of shape (n, d, channels, height, width)
         Cells of the grids; row i of u belongs to row i of v.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from isthmus.separable import PairArrays
+    >>> cells = torch.zeros(10, 4, 1, 9, 9)  # ten images of four cells
+    >>> batch = PairArrays(cells, cells).draw(5, torch.Generator().manual_seed(0))
+    >>> tuple(batch.at_u.shape)
+    (5, 4)
     """
 
     def __init__(self, u: Any, v: Any) -> None:
@@ -84,6 +111,16 @@ class OmniglotSource:
     distort : float, default 0
         Turn, stretch, shear and move every drawing at random, by about such a share of its size,
         for the encoder to learn what does not matter.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets
+    >>> from isthmus.separable import OmniglotSource
+    >>> problem = SpatialMultiOmniglot.largest(drawn_alphabets([3, 2], rng=1), 4)
+    >>> source = OmniglotSource(problem)
+    >>> tuple(source.draw(5, torch.Generator().manual_seed(0)).at_u.shape)
+    (5, 4)
     """
 
     def __init__(

@@ -104,6 +104,19 @@ class BootstrapPosterior(Posterior):
     ----------
     anchors : list of list
         Anchors of the learned classes, for every fit.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus import uncertainty
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 300), rng.normal(1, 1, 300))
+    >>> mdre = isthmus.MDRE(
+    ...     critic="quadratic", anchor="gaussian", maps=None, l2=5.0, random_state=0
+    ... )
+    >>> fits = uncertainty.bootstrap(mdre.fit(X, y), replicates=5, random_state=0)
+    >>> type(fits).__name__, fits.log_ratio([0.5], return_std=True)[1].shape
+    ('BootstrapPosterior', (1,))
     """
 
     def __init__(

@@ -131,6 +131,18 @@ def sampling_uncertainty(mdre: Any) -> Posterior:
 
     By the delta method where every row's influence is known, by 50 fits to rows drawn again
     otherwise. The seed is fixed, so that the answer is the same when asked for again.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus import uncertainty
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 300), rng.normal(1, 1, 300))
+    >>> mdre = isthmus.MDRE(
+    ...     critic="quadratic", anchor="gaussian", maps=None, l2=5.0, random_state=0
+    ... )
+    >>> type(uncertainty.sampling_uncertainty(mdre.fit(X, y))).__name__
+    'LaplacePosterior'
     """
     if isinstance(mdre, MDRE) and mdre.model_.has_influence:
         return laplace(mdre, covariance="sandwich", random_state=0)

@@ -124,6 +124,21 @@ class LaplacePosterior(Posterior):
         Its mean.
     root : ndarray of shape (n_parameters, k)
         A root of its covariance, which is ``root @ root.T``.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from isthmus import uncertainty
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = isthmus.stack(rng.normal(0, 1, 300), rng.normal(1, 1, 300))
+    >>> mdre = isthmus.MDRE(
+    ...     critic="quadratic", anchor="gaussian", maps=None, l2=5.0, random_state=0
+    ... )
+    >>> mdre.set_params(prior="counts").fit(X, y)  # doctest: +ELLIPSIS
+    MDRE(...)
+    >>> posterior = uncertainty.laplace(mdre, random_state=0)
+    >>> type(posterior).__name__, posterior.log_ratio([0.5], return_std=True)[1].shape
+    ('LaplacePosterior', (1,))
     """
 
     def __init__(
@@ -154,6 +169,12 @@ class ManyLaplace(Posterior):
     ----------
     mode : ndarray of shape (n_parameters,)
         Its mean.
+
+    Examples
+    --------
+    >>> from isthmus import uncertainty
+    >>> issubclass(uncertainty.ManyLaplace, uncertainty.Posterior)  # what ``laplace`` may return
+    True
     """
 
     def __init__(self, fit: Fit, count: int, rng: np.random.Generator, sandwich: bool) -> None:

@@ -138,6 +138,12 @@ class NutsPosterior(Posterior):
         The density that was sampled.
     prior : str
         "fit" or "raw".
+
+    Examples
+    --------
+    >>> from isthmus import uncertainty
+    >>> issubclass(uncertainty.NutsPosterior, uncertainty.Posterior)  # what ``nuts`` returns
+    True
     """
 
     def __init__(self, fit: Fit, target: Target, inference_data: Any, prior: str = "fit") -> None:

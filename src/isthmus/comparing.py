@@ -13,10 +13,12 @@ from sklearn.base import clone
 
 from .comparison import Comparison
 from .crossfit import cross_fit, own
+from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
+from .diagnostics.marginal import array_margins
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
@@ -158,17 +160,25 @@ def compare_samples(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
-    folds = fold_count(samples) if call.folds is None else call.folds
-    if samples.least < 2 * folds:
+    there = samples.positive()
+    folds = fold_count(there) if call.folds is None else call.folds
+    if there.least < 2 * folds:
+        some = " of positive weight" if there.least < samples.least else ""
         raise ValueError(
-            f"p and q must have at least two rows for each of {folds} folds; received "
-            f"{len(samples.p)} and {len(samples.q)} rows. Give more rows or fewer folds."
+            f"p and q must have at least two rows{some} for each of {folds} folds; received "
+            f"{len(there.p)} and {len(there.q)}. Give more rows or fewer folds."
         )
     seeds = Seeds(call.random_state)
     # Names are those of the user's frames; the estimator sees the encoded columns.
     rows = TwoSamples(samples.p, samples.q)
     full = _model(call, seeds, n_jobs)
     stacks = isinstance(full, StackedMDRE)
+    projection, margins = None, ()
+    if stacks and Projection.wanted(rows):
+        projection = Projection.of(rows)
+        warnings.warn(projection.note, UserWarning, stacklevel=3)
+        margins = array_margins(rows) if encoder is None else ()
+        rows = rows.map(projection)
     steps = STAGES if stacks else folds + 1
     with limited_threads(n_jobs), _Reporter(progress, steps) as report:
         with nullcontext() if encoder is None else encoder.expected():
@@ -187,6 +197,8 @@ def compare_samples(
         level=call.level,
         call=call,
         encoder=encoder,
+        projection=projection,
+        margins=margins,
     )
 
 
@@ -198,6 +210,16 @@ def _check_options(
         check_number(folds, "folds", low=2, integer=True)
     if n_jobs is not None:
         check_number(n_jobs, "n_jobs", low=-64, integer=True)
+        if n_jobs == 0:
+            raise ValueError("n_jobs must be a number of fits, or -1 for all cores; received 0.")
+    if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
+        shown = repr(estimator)
+        if isinstance(estimator, type):
+            shown = f"the class {estimator.__name__}, which has to be called first"
+        raise ValueError(
+            "estimator must be an estimator with fit(X, y) and log_ratio(X), such as "
+            f"isthmus.MDRE(); received {shown}."
+        )
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise ValueError(f"progress must be True, False or a function; received {progress!r}.")
     if estimator is not None and not is_auto(critic):

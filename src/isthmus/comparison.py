@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
+from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.validation import as_rows, check_number, check_option
 from .diagnostics import Check, ColumnDifference, column_differences
@@ -37,6 +39,7 @@ from .settings import Call
 from .stacked import StackedMDRE
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
+from .tables.margins import Margin
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, with_proven_ends
 from .uncertainty.fit import fit_of
@@ -66,6 +69,10 @@ class Comparison:
         What was asked for, from which the code that repeats it is written.
     encoder : TableEncoder or None
         What turned frames into rows.
+    projection : Projection or None
+        Directions that stand for very many columns.
+    margins : tuple of Margin
+        How much the columns of arrays differ, where directions stand for them.
     """
 
     estimator: Any
@@ -74,6 +81,8 @@ class Comparison:
     level: float
     call: Call
     encoder: TableEncoder | None = None
+    projection: Projection | None = None
+    margins: tuple[Margin, ...] = ()
 
     @property
     def log_ratio_p(self) -> Array:
@@ -218,6 +227,9 @@ class Comparison:
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
         found = self._delta(get_divergence(spec), self.samples, self.crossfit, level)
+        if self.projection is not None:
+            # Of all columns a divergence is at least as large.
+            found = replace(found, high=get_divergence(spec).upper, reason=words.DIRECTIONS)
         if self.encoder is None:
             return found
         labels, rows = self.encoder.labels, self.encoder.one_sided_
@@ -432,5 +444,14 @@ class Comparison:
         """A frame as the rows that the estimator sees; anything else as it is."""
         x = as_table(x)
         if self.encoder is not None and is_table(x):
-            return self.encoder.transform(x)
-        return x
+            x = self.encoder.transform(x)
+        return x if self.projection is None else self._projected(as_rows(x, "x"))
+
+    def _projected(self, rows: Array) -> Array:
+        assert self.projection is not None
+        d = len(self.projection.axes)
+        if rows.shape[1] != d:
+            raise ValueError(
+                f"x must have the {d} columns of the samples; received {rows.shape[1]}."
+            )
+        return self.projection(rows)

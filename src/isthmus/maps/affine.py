@@ -93,9 +93,13 @@ def column_map(samples: TwoSamples, warn: bool = True) -> AffineMap:
         )
     varies = span > np.maximum(1e-14 * np.abs(anchor), 1.0 / _LARGEST_SPAN)
     if not varies.any():
-        raise ValueError(
-            "X must vary in at least one column; received the same row throughout p and q."
-        )
+        told = "received the same row throughout p and q"
+        if (span > 0.0).any():
+            told = (
+                f"received columns that differ by {span.max():.3g} at most, which rounding hides "
+                f"beside values of {np.abs(anchor).max():.3g}: subtract a constant, or rescale them"
+            )
+        raise ValueError(f"X must vary in at least one column; {told}.")
     if warn and not varies.all():
         constant = np.flatnonzero(~varies)
         shown = ", ".join(map(str, constant[:10])) + (", ..." if len(constant) > 10 else "")

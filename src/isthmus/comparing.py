@@ -31,6 +31,8 @@ from .typing import RandomState
 Progress = Callable[[int, int, str], None]
 
 _DAYS = ("days",)
+_STEPS = 20
+"""Steps of a progress bar in each stage."""
 
 
 def compare(
@@ -264,10 +266,11 @@ class _Reporter:
     """Calls the user's function, or shows a progress bar, or does nothing."""
 
     def __init__(self, progress: Progress | bool | None, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, -1
+        self.progress, self.total = progress, total * _STEPS
+        self.stage, self.done = -1, 0
         self.bar: Any = None
 
-    def __enter__(self) -> Callable[[str], None]:
+    def __enter__(self) -> Callable[..., None]:
         if self.progress is True:
             from rich.progress import Progress as Bar
 
@@ -276,10 +279,11 @@ class _Reporter:
             self.task = self.bar.add_task("comparing", total=self.total)
         return self._report
 
-    def _report(self, what: str) -> None:
-        self.done += 1
-        if not what:
-            self.done = self.total
+    def _report(self, what: str, share: float | None = None) -> None:
+        """A new stage begins, or so much of the last one is done."""
+        self.stage += share is None
+        done = self.stage * _STEPS + int(_STEPS * (share or 0.0))
+        self.done = min(max(done, self.done), self.total) if what else self.total
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done, description=what or "done")
         elif callable(self.progress):

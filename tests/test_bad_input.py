@@ -260,7 +260,7 @@ class TestParameters:
             c.log_ratio(P, "r", "q")
 
 
-@pytest.mark.parametrize("name", ["a frame of dates", "a frame that is not in memory"])
+@pytest.mark.parametrize("name", ["a frame that is not in memory"])
 def test_compare_says_which_frame_cannot_be_used(name):
     good = pd.DataFrame(X, columns=["a", "b"])
     for pair, side in (((BAD_ROWS[name], good), "p"), ((good, BAD_ROWS[name]), "q")):

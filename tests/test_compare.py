@@ -96,11 +96,12 @@ class TestInput:
         assert turned.feature_names == ["a", "b"]
         np.testing.assert_array_equal(plain.log_ratio(p[["b", "a"]]), plain.log_ratio(p))
         with pytest.raises(ValueError, match="'b'"):
-            compare(p, q[["a"]])
+            compare(p, q[["a"]], columns=["a", "b"])
         with pytest.raises(ValueError, match="'b'"):
             plain.log_ratio(p[["a"]])
-        with pytest.raises(ValueError, match="'c'"):
-            compare(p.assign(c=1.0), q)
+        with pytest.warns(UserWarning, match="left out.*'c' \\(only p has it\\)"):
+            assert compare(p.assign(c=1.0), q, random_state=0).kl == plain.kl
+        np.testing.assert_array_equal(plain.log_ratio(p.assign(c=1.0)), plain.log_ratio(p))
 
     def test_chosen_columns(self):
         p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in self.held())
@@ -114,7 +115,7 @@ class TestInput:
         p.loc[:9, "x"] = np.nan
         q.loc[:14, "x"] = np.nan
         with pytest.raises(ValueError, match="'x'"):
-            compare(p, q)
+            compare(p, q, missing="error")
         with warnings.catch_warnings():
             # Two 0/1 columns of one category add up to one, as the estimator says.
             warnings.filterwarnings("ignore", message=".*linearly dependent")
@@ -554,17 +555,24 @@ class TestDiagnostics:
         c = compare(p, q, folds=2, random_state=0)
         assert c.trusted and c.kl.low < problem.kl < c.kl.high
 
-    def test_a_category_that_one_sample_lacks_is_flagged_by_support(self):
+    def test_a_level_that_one_sample_lacks_makes_a_divergence_infinite_and_says_so(self):
         rng = np.random.default_rng(0)
         p = pd.DataFrame({"x": rng.normal(0, 1, 200), "c": ["u"] * 200})
         q = pd.DataFrame({"x": rng.normal(0, 1, 200), "c": rng.choice(["u", "v"], 200)})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one-sided levels and dependent columns are said
             c = compare(p, q, random_state=0)
-        assert c.diagnostics["support"].verdict == "fail"
-        assert not c.trusted
-        # The divergence itself is right, by trees: half of q has the category that all of p has.
+        # All of p has the level that half of q has.
         assert abs(c.kl.value - np.log(2)) < 3 * c.kl.std_error
+        reverse = c.divergence("reverse-kl")
+        assert reverse.value == reverse.high == np.inf
+        assert "'v' of 'c' is only in q" in reverse.reason
+        assert "infinite, because" in str(reverse)
+        assert np.isfinite(c.divergence("js").value)
+        # The rows with the level that both have do not differ.
+        rest = c.divergence_of_rest("reverse-kl")
+        assert rest.low == 0.0 and rest.value < 0.1
+        assert [one.name for one in c.columns if one.differs] == ["c"]
 
     def test_a_fit_that_did_not_converge_fails(self):
         p, q = normals(200, 200, 0)
@@ -654,3 +662,83 @@ def test_categories_and_numbers_together(seed):
     x = {"town": ["a", "c"], "age": [0.25, 0.25]}
     expected = np.log([0.5 / 0.2, 0.2 / 0.5])
     np.testing.assert_allclose(c.log_ratio(x), expected, atol=0.35)
+
+
+class TestTables:
+    def test_a_table_as_it_is(self):
+        rng = np.random.default_rng(0)
+        n = 300
+
+        def table(month, shift):
+            days = pd.Timestamp(2024, month, 1) + pd.to_timedelta(rng.uniform(0, 28, n), "D")
+            delay = rng.normal(shift, 1, n)
+            delay[rng.random(n) < 0.1] = np.nan
+            return pd.DataFrame(
+                {
+                    "when": days,
+                    "delay": delay,
+                    "plane": [f"N{k}" for k in rng.permutation(10 * n)[:n]],
+                    "to": rng.choice(["BOS", "SFO", "LAX"], n),
+                    "year": 2024,
+                }
+            )
+
+        p, q = table(1, 0.0), table(7, 1.0)
+        with pytest.warns(UserWarning, match=r"left out of the comparison: 'plane'.*'when'"):
+            c = compare(p, q, random_state=0)
+        assert c.feature_names == [
+            "delay", "delay is missing", "to=BOS", "to=LAX", "to=SFO"
+        ]  # fmt: skip
+        assert [one.name for one in c.columns if one.differs] == ["when", "delay"]
+        assert c.columns[0].js.value == pytest.approx(np.log(2.0)) and not c.columns[0].used
+        # Only the mean of the delay has moved, by one standard deviation: the divergence of nine
+        # tenths of the rows.
+        assert c.kl.low < 0.45 < c.kl.high
+        np.testing.assert_array_equal(
+            c.log_ratio(p.assign(further=1)[["further", *p.columns[::-1]]]), c.log_ratio(p)
+        )
+        again = pickle.loads(pickle.dumps(c))
+        np.testing.assert_array_equal(again.log_ratio(q), c.log_ratio(q))
+
+    def test_a_series_of_dates_is_a_table_of_one_column(self):
+        days = pd.Series(pd.date_range("2024-01-01", periods=60))
+        c = compare(days, days + pd.Timedelta(days=10), random_state=0)
+        assert c.feature_names == ["x"] and np.isfinite(c.log_ratio(days)).all()
+
+    def test_very_many_columns_are_quick_and_a_lower_bound(self):
+        rng = np.random.default_rng(0)
+        p, q = rng.normal(0, 1, (60, 2500)), rng.normal(0.2, 1, (60, 2500))
+        with pytest.warns(UserWarning, match="2,500 columns are too many for the rows"):
+            c = compare(p, q, random_state=0)
+        # The truth is 50 nats.
+        assert 0 < c.kl.low < 50 and c.kl.high == np.inf and "directions" in c.kl.reason
+        assert len(c.columns) == 2500 and c.log_ratio(p[:3]).shape == (3,)
+        with pytest.raises(ValueError, match="x must have the 2500 columns"):
+            c.log_ratio(p[:, :4])
+
+    @pytest.mark.parametrize(
+        ("how", "message"),
+        [
+            ({"estimator": 3}, "estimator must be an estimator.*received 3"),
+            ({"estimator": MDRE}, "the class MDRE, which has to be called first"),
+            ({"n_jobs": 0}, "n_jobs must be a number of fits"),
+            ({"weight_p": np.r_[1.0, 1.0, np.zeros(58)]}, "two rows of positive weight"),
+        ],
+    )
+    def test_what_cannot_be_done_is_refused_with_its_reason(self, how, message):
+        x = np.random.default_rng(0).normal(size=(60, 2))
+        with pytest.raises(ValueError, match=message):
+            compare(x, x + 1, **how)
+
+    @pytest.mark.parametrize("scale", [(1e15, 1.0), (0.0, 1e-300)])
+    def test_what_rounding_hides_is_refused_with_the_true_reason(self, scale):
+        x = scale[0] + scale[1] * np.random.default_rng(0).normal(size=100)
+        with pytest.raises(ValueError, match="rounding hides"):
+            compare(x, x + scale[1])
+
+    def test_a_rare_0_1_column_is_answered(self):
+        p, q = np.zeros(5000), np.zeros(5000)
+        p[:30], q[:1] = 1.0, 1.0
+        c = compare(p, q, random_state=0)
+        # KL of shares 0.006 and 0.0002.
+        assert c.kl.low < 0.0147 < c.kl.high

@@ -12,10 +12,12 @@ from sklearn.base import clone
 
 from .comparison import Comparison
 from .crossfit import cross_fit, own
+from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
+from .diagnostics.marginal import array_margins
 from .given import GivenRows
 from .maps.affine import check_varies
 from .mdre import MDRE
@@ -31,6 +33,8 @@ from .typing import RandomState
 Progress = Callable[[int, int, str], None]
 
 _DAYS = ("days",)
+_STEPS = 20
+"""Steps of a progress bar in each stage."""
 
 
 def compare(
@@ -162,18 +166,27 @@ def compare_samples(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
-    check_varies(samples.positive())
-    folds = fold_count(samples) if call.folds is None else call.folds
-    if samples.least < 2 * folds:
+    there = samples.positive()
+    check_varies(there)
+    folds = fold_count(there) if call.folds is None else call.folds
+    if there.least < 2 * folds:
+        some = " of positive weight" if there.least < samples.least else ""
         raise ValueError(
-            f"p and q must have at least two rows for each of {folds} folds; received "
-            f"{len(samples.p)} and {len(samples.q)} rows. Give more rows or fewer folds."
+            f"p and q must have at least two rows{some} for each of {folds} folds; received "
+            f"{len(there.p)} and {len(there.q)}. Give more rows or fewer folds."
         )
     seeds = Seeds(call.random_state)
     # Names are those of the user's frames; the estimator sees the encoded columns.
     rows = TwoSamples(samples.p, samples.q)
     full = _model(call, seeds, n_jobs)
     stacks = isinstance(full, StackedMDRE)
+    projection, margins = None, ()
+    if stacks and Projection.wanted(rows):
+        projection = Projection.of(rows)
+        tell(projection.note, UserWarning, stacklevel=3)
+        if encoder is None:
+            margins, given = array_margins(rows), GivenRows(samples.p.rows, samples.q.rows)
+        rows = rows.map(projection)
     steps = STAGES if stacks else folds + 1
     with limited_threads(n_jobs), _Reporter(progress, steps) as report:
         with nullcontext() if encoder is None else encoder.expected():
@@ -193,6 +206,8 @@ def compare_samples(
         call=call,
         encoder=encoder,
         given=given,
+        projection=projection,
+        margins=margins,
     )
 
 
@@ -204,6 +219,16 @@ def _check_options(
         check_number(folds, "folds", low=2, integer=True)
     if n_jobs is not None:
         check_number(n_jobs, "n_jobs", low=-64, integer=True)
+        if n_jobs == 0:
+            raise ValueError("n_jobs must be a number of fits, or -1 for all cores; received 0.")
+    if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
+        shown = repr(estimator)
+        if isinstance(estimator, type):
+            shown = f"the class {estimator.__name__}, which has to be called first"
+        raise ValueError(
+            "estimator must be an estimator with fit(X, y) and log_ratio(X), such as "
+            f"isthmus.MDRE(); received {shown}."
+        )
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise ValueError(f"progress must be True, False or a function; received {progress!r}.")
     if estimator is not None and not is_auto(critic):
@@ -248,10 +273,11 @@ class _Reporter:
     """Calls the user's function, or shows a progress bar, or does nothing."""
 
     def __init__(self, progress: Progress | bool | None, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, -1
+        self.progress, self.total = progress, total * _STEPS
+        self.stage, self.done = -1, 0
         self.bar: Any = None
 
-    def __enter__(self) -> Callable[[str], None]:
+    def __enter__(self) -> Callable[..., None]:
         if self.progress is True:
             from rich.progress import Progress as Bar
 
@@ -260,10 +286,11 @@ class _Reporter:
             self.task = self.bar.add_task("comparing", total=self.total)
         return self._report
 
-    def _report(self, what: str) -> None:
-        self.done += 1
-        if not what:
-            self.done = self.total
+    def _report(self, what: str, share: float | None = None) -> None:
+        """A new stage begins, or so much of the last one is done."""
+        self.stage += share is None
+        done = self.stage * _STEPS + int(_STEPS * (share or 0.0))
+        self.done = min(max(done, self.done), self.total) if what else self.total
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done, description=what or "done")
         elif callable(self.progress):

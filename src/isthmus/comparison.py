@@ -13,6 +13,7 @@ import numpy as np
 from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
+from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.validation import as_rows, check_flag, check_number, check_option
 from .diagnostics import Check, ColumnDifference, Diagnostics, column_differences
@@ -36,6 +37,7 @@ from .showing import Shown
 from .stacked import StackedMDRE
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
+from .tables.margins import Margin
 from .telling import tell
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, few_rows, with_proven_ends
@@ -68,6 +70,10 @@ class Comparison(Shown):
         What turned frames into rows.
     given : GivenRows or None
         What was given, for :meth:`top_rows`. A pickle holds a hundred rows of each frame.
+    projection : Projection or None
+        Directions that stand for very many columns.
+    margins : tuple of Margin
+        How much the columns of arrays differ, where directions stand for them.
 
     Examples
     --------
@@ -90,6 +96,8 @@ class Comparison(Shown):
     call: Call
     encoder: TableEncoder | None = None
     given: GivenRows | None = None
+    projection: Projection | None = None
+    margins: tuple[Margin, ...] = ()
 
     @property
     def log_ratio_p(self) -> Array:
@@ -239,6 +247,9 @@ class Comparison(Shown):
         if how:
             raise ValueError(f"interval='delta' takes no further parameters; received {list(how)}.")
         found = self._delta(spec, level)
+        if self.projection is not None:
+            # Of all columns a divergence is at least as large.
+            found = replace(found, high=get_divergence(spec).upper, reason=words.DIRECTIONS)
         if self.encoder is None:
             return found
         labels, rows = self.encoder.labels, self.encoder.one_sided_
@@ -450,5 +461,14 @@ class Comparison(Shown):
         """A frame as the rows that the estimator sees; anything else as it is."""
         x = as_table(x)
         if self.encoder is not None and is_table(x):
-            return self.encoder.transform(x)
-        return x
+            x = self.encoder.transform(x)
+        return x if self.projection is None else self._projected(as_rows(x, "x"))
+
+    def _projected(self, rows: Array) -> Array:
+        assert self.projection is not None
+        d = len(self.projection.axes)
+        if rows.shape[1] != d:
+            raise ValueError(
+                f"x must have the {d} columns of the samples; received {rows.shape[1]}."
+            )
+        return self.projection(rows)

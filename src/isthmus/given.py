@@ -29,8 +29,8 @@ class GivenRows:
 
     Attributes
     ----------
-    p, q : frame, Series or dict of columns, or None
-        What was given, where it was no array.
+    p, q : frame, Series, dict of columns or array, or None
+        What was given, where the comparison's own rows are others.
     kept_p, kept_q : ndarray of int, or None
         Places of the rows that were used; None for all.
     flat : bool
@@ -106,6 +106,8 @@ def _taken(rows: Any, at: IntArray) -> Any:
     """Some rows of a frame, a Series or a dict of columns."""
     import narwhals as nw
 
+    if isinstance(rows, np.ndarray):
+        return rows[at]
     if isinstance(rows, Mapping):
         return {name: np.asarray(column)[at] for name, column in rows.items()}
     return nw.from_native(rows, eager_only=True, allow_series=True)[at.tolist()].to_native()

@@ -106,10 +106,10 @@ class StackedMDRE(RatioEstimator):
             check_number(self.n_jobs, "n_jobs", low=-64, integer=True)
 
     def learn(
-        self, samples: TwoSamples, seeds: Seeds, report: Callable[[str], None] | None = None
+        self, samples: TwoSamples, seeds: Seeds, report: Callable[..., None] | None = None
     ) -> None:
         """The algorithm, on two samples that are checked."""
-        say = report or (lambda what: None)
+        say = report or (lambda what, share=None: None)
         # Folds split rows and not their copies: weights say what counts more, not how many rows
         # there are.
         samples = samples.relative()
@@ -123,6 +123,7 @@ class StackedMDRE(RatioEstimator):
         # 1. Two fitted densities, and their log-ratio at rows that they have not seen.
         say("densities")
         densities = fit_densities(samples, seeds)
+        say("densities in folds", 0.5)
         crossed = cross_fit(densities, samples, folds, seeds, n_jobs=self.n_jobs, everywhere=True)
         base = crossed.log_ratio_p, crossed.log_ratio_q
 
@@ -137,7 +138,7 @@ class StackedMDRE(RatioEstimator):
         work = _Work.of(samples, densities, crossed, folds, seeds, self.n_jobs)
         library = LIBRARY if self.candidates is None else self.candidates
         tried = work.settled([one for one in library if one.suits(samples)])
-        tried, found = work.crossed(tried)
+        tried, found = work.crossed(tried, say)
 
         # 4. The regression on what they say, in every fold and on all rows.
         weighed = weigh([base, *found], samples, crossed.fold_p, crossed.fold_q)
@@ -273,7 +274,9 @@ class _Work:
             each(lambda k: candidates[k].settled(rows, self.seeds), len(candidates), self.n_jobs)
         )
 
-    def crossed(self, candidates: list[Candidate]) -> tuple[list[Candidate], list[Pair]]:
+    def crossed(
+        self, candidates: list[Candidate], say: Callable[..., None]
+    ) -> tuple[list[Candidate], list[Pair]]:
         """Candidates, and their log-ratios at every row by fits without the row's fold."""
         fold_p, fold_q = self.first.fold_p, self.first.fold_q
         out = [(np.zeros(len(fold_p)), np.zeros(len(fold_q))) for _ in candidates]
@@ -285,19 +288,20 @@ class _Work:
             for sample, before, at, r in zip(self.samples, rows.before, here, out[k], strict=True):
                 r[at] = fit.log_ratio(sample.rows[at], before[at])
 
-        def done(tasks: list[tuple[int, int]]) -> None:
-            for _ in each(lambda at: run(tasks[at]), len(tasks), self.n_jobs):
-                pass
+        def done(tasks: list[tuple[int, int]], begin: float, end: float) -> None:
+            for at, _ in enumerate(each(lambda at: run(tasks[at]), len(tasks), self.n_jobs), 1):
+                share = begin + (end - begin) * at / len(tasks)
+                say(f"candidates: {candidates[tasks[at - 1][0]].name}", share)
 
         # One fold tells who adds nothing; the others are spared that work.
-        done([(k, 0) for k in range(len(candidates))])
+        done([(k, 0) for k in range(len(candidates))], 0.2, 0.4)
         here = fold_p == 0, fold_q == 0
         racing = list(range(len(candidates)))
         if min(here[0].sum(), here[1].sum()) >= _RACE_ROWS:
             base = self.first.log_ratio_p, self.first.log_ratio_q
             some = [(p[here[0]], q[here[1]]) for p, q in (base, *out)]
             racing = [k - 1 for k in in_race(some, self.samples.take(*here)) if k]
-        done([(k, fold) for k in racing for fold in range(1, self.folds)])
+        done([(k, fold) for k in racing for fold in range(1, self.folds)], 0.4, 1.0)
         return [candidates[k] for k in racing], [out[k] for k in racing]
 
     def all_rows(self) -> Rows:

@@ -47,6 +47,9 @@ DIVERGENCES = {
 }
 """Name in a table of the terminal, name on the page, and what it says."""
 
+DIRECTIONS = "of very many columns only the directions in which they vary most were compared"
+"""Why the upper end of a divergence is not known."""
+
 USUAL_DIVERGENCES = ("kl", "reverse-kl", "js", "hellinger", "tv")
 """Divergences that are shown where none are asked for."""
 

@@ -38,6 +38,8 @@ class Comparison:
     call: Call | None = None
     samples: TwoSamples | None = None
     rests_on: str = "linear (77%), boosted trees (23%)"
+    columns: tuple = ()
+    rest = None
 
     log_ratio_p = np.linspace(-1.0, 2.0, 50)
     log_ratio_q = np.append(np.linspace(-3.0, 1.0, 50), -np.inf)
@@ -276,12 +278,12 @@ def test_bad_input_ends_in_one_line_and_code_2(capsys, stub, files, tmp_path):
     cases = {
         (files[0],): "compare must have two files, or none",
         (files[0], tmp_path / "none.csv"): "none.csv: there is no such file",
-        (files[0], tmp_path): "the file name must end in one of",
+        (files[0], tmp_path): "must be a file; received a directory",
+        (files[0], __file__): "the file name must end in one of",
         (files[0], tmp_path / "line\nbreak.csv"): "there is no such file",
-        (dates, dates): "'when' of",
-        (files[0], wide): "['wage'] only in wide.csv",
+        (dates, wide): "must have a column in common",
         (*files, "--columns", "wage"): "['wage'], which old.csv does not have",
-        (*files, "--drop", "wage"): "drop must name columns",
+        (*files, "--drop", "wage"): "--drop must name columns",
         (*files, "--level", "95"): "--level must lie between 0 and 1; received 95",
         (*files, "--level", "nan"): "--level must lie between 0 and 1; received nan",
         (*files, "--seed", "-1"): "--seed must be at least 0; received -1",
@@ -292,6 +294,10 @@ def test_bad_input_ends_in_one_line_and_code_2(capsys, stub, files, tmp_path):
         (*files, "--plot", tmp_path / "out.txt"): "--plot must end in one of .png",
         (*files, "third.csv"): "third.csv",
         (*files, "--colour"): "--colour",
+        (*files, "--keep", "wage"): "--keep must name columns",
+        (*files, "--dates", "year"): "--dates must be one or several of",
+        (*files, "--fail-above", "js"): "--fail-above must be NAME=VALUE",
+        (*files, "--fail-above", "jss=1"): "--fail-above must be NAME=VALUE",
         ("--drop", "age"): "must come with two files",
     }
     for arguments, message in cases.items():
@@ -449,3 +455,11 @@ def test_a_figure_is_written_whole_or_not_at_all(capsys, monkeypatch, stub, file
     assert run(capsys, "compare", *files, "--plot", target)[0] == 2
     assert target.read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.csv", "old.csv", "out.png"]
+
+
+def test_a_divergence_above_its_limit_ends_with_code_3(capsys, stub, files):
+    code, _, err = run(capsys, "compare", *files, "--fail-above", "js=0.4", "--quiet")
+    assert code == 3 and err == "isthmus: too far apart: Jensen–Shannon is 0.5, above 0.4\n"
+    assert run(capsys, "compare", *files, "--fail-above", "js=0.6,tv=0.7")[0] == 0
+    code, out, _ = run(capsys, "compare", *files, "--fail-above", "chi2=9", "--json")
+    assert code == 3 and json.loads(out)["beyond"] == ["χ² of Pearson is inf, above 9"]

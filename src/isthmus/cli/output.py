@@ -95,6 +95,8 @@ class Result:
                     "column": one.name,
                     "js": as_json(one.js.to_dict()),
                     "moves": as_json(one.moves),
+                    "p_value": as_json(one.p_value),
+                    "differs": one.differs,
                     "used": one.used,
                 }
                 for one in self.comparison.columns
@@ -199,7 +201,7 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
 
 def _show_columns(out: Console, result: Result) -> None:
     """Print which columns differ, those that differ most first."""
-    differing = [one for one in result.comparison.columns if one.js.low > 0]
+    differing = [one for one in result.comparison.columns if one.differs]
     heads = [
         Column("column", style="bold", overflow="fold"),
         Column("alone (JS)", justify="right"),

@@ -11,6 +11,8 @@ from narwhals.exceptions import DuplicateError
 
 Frame: TypeAlias = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
+_CAST = (nw.Boolean, nw.Int128, nw.UInt128)
+
 
 def as_frame(table: Any) -> Frame | None:
     """A pandas, polars, pyarrow or modin frame behind one interface; None for anything else.
@@ -85,11 +87,26 @@ def as_numpy(x: Any) -> Any:
         found = as_frame(x)
     except DuplicateError:
         return x
+    if isinstance(found, nw.LazyFrame):
+        raise ValueError(
+            f"A table must be in memory; received a {type(x).__name__}: call its collect() first."
+        )
     if isinstance(found, nw.DataFrame):
-        # A missing boolean is no float until it is asked to be one.
-        return found.with_columns(nw.selectors.boolean().cast(nw.Float64)).to_numpy()
+        # A missing boolean is no float until it is asked to be one, nor is a wide integer.
+        few = [name for name, kind in found.schema.items() if kind in _CAST]
+        return found.with_columns(nw.col(few).cast(nw.Float64)).to_numpy()
     series = nw.from_native(x, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
+        return _of_torch(x)
+    return (series.cast(nw.Float64) if series.dtype in _CAST else series).to_numpy()
+
+
+def _of_torch(x: Any) -> Any:
+    """A dense tensor as an array of floats, whatever its precision; anything else as it is."""
+    if type(x).__module__.partition(".")[0] != "torch" or not hasattr(x, "layout"):
         return x
-    missing = series.dtype == nw.Boolean and series.null_count() > 0
-    return (series.cast(nw.Float64) if missing else series).to_numpy()
+    if not str(x.layout).endswith("strided"):
+        raise ValueError(
+            "A tensor must be dense; received a sparse one: call its to_dense() first."
+        )
+    return x.detach().cpu().double().numpy() if x.is_floating_point() else x.cpu().numpy()

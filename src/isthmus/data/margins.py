@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import xlogy
+from scipy.stats import chi2
 
 from ..typing import Array, IntArray
 
@@ -45,6 +46,28 @@ def jensen_shannon(
     variance = (own * (influence - mean) ** 2 / rows_of).sum()
     chance = 2.0 * (len(middle) - 1) * (0.125 * (1.0 / rows_of).sum()) ** 2
     return float(value), float(np.sqrt(max(variance, chance)))
+
+
+def difference(
+    p: IntArray, q: IntArray, weight_p: Array, weight_q: Array
+) -> tuple[float, float, float]:
+    r"""Jensen-Shannon divergence of two samples of levels, its standard error and a p-value.
+
+    For equal distributions of k levels the divergence of shares is about :math:`\chi^2_{k-1}`
+    times :math:`\tfrac18 (1/n_p + 1/n_q)`.
+
+    Examples
+    --------
+    >>> p, q = np.repeat([0, 1], [50, 50]), np.repeat([0, 1], [90, 10])
+    >>> difference(p, q, np.ones(100), np.ones(100))[2] < 1e-6
+    True
+    """
+    value, error = jensen_shannon(p, q, weight_p, weight_q)
+    freedom = len(np.unique(np.concatenate([p, q]))) - 1
+    if not freedom:
+        return value, error, 1.0
+    unit = 0.125 * sum(float((w**2).sum() / w.sum() ** 2) for w in (weight_p, weight_q))
+    return value, error, float(chi2.sf(value / unit + freedom, freedom))
 
 
 def level_codes(p: Array, q: Array) -> IntArray:

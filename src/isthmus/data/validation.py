@@ -5,6 +5,7 @@ Every message names the argument, the rule and what was received.
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +25,12 @@ def as_rows(
     One-dimensional input is one column, or refused unless ``flat``. Refuses
     anything that is not finite real numbers; NaN is let pass if ``missing``.
     """
-    x = as_numpy(x)
+    try:
+        x = as_numpy(x)
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+    if hasattr(x, "__next__"):
+        raise ValueError(f"{argument} must be an array or a table; received a {type(x).__name__}.")
     if hasattr(x, "toarray"):
         raise ValueError(f"{argument} must be dense; received a sparse {type(x).__name__}.")
     try:
@@ -38,11 +44,7 @@ def as_rows(
         raise ValueError(f"{argument} must hold real numbers. Complex data not supported.")
     if raw.dtype.kind in "mM":
         raise ValueError(f"{argument} must hold numbers; received dates ({raw.dtype}).")
-    if raw.dtype.kind in "US":
-        raise ValueError(
-            f"{argument} must hold numbers; received text such as {_first(raw)!r}. Categories "
-            "in a frame are encoded by isthmus.compare."
-        )
+    _check_cells(raw, argument)
     try:
         rows = raw.astype(np.float64, copy=False)
     except OverflowError:
@@ -84,6 +86,28 @@ def as_rows(
             f"(first in row {bad[0]})."
         )
     return rows
+
+
+def _check_cells(raw: np.ndarray, argument: str) -> None:
+    """Refuse text, digits too, and dates among objects, before they are made numbers of."""
+    text = _first(raw) if raw.dtype.kind in "US" else None
+    if raw.dtype.kind == "O":
+        for cell in raw.flat:
+            if isinstance(cell, str | bytes):
+                text = str(cell)[:40]
+                break
+            if isinstance(cell, datetime.date | datetime.timedelta):
+                raise ValueError(
+                    f"{argument} must hold numbers; received dates such as {str(cell)[:40]}. "
+                    "Dates in a frame are encoded by isthmus.compare."
+                )
+            if isinstance(cell, complex):
+                raise ValueError(f"{argument} must hold real numbers. Complex data not supported.")
+    if text is not None:
+        raise ValueError(
+            f"{argument} must hold numbers; received text such as {text!r}. Categories "
+            "in a frame are encoded by isthmus.compare."
+        )
 
 
 def as_two_samples(

@@ -15,13 +15,14 @@ from ..data.validation import check_number, check_option
 from ..functionals import Estimate
 from ..typing import RandomState
 from .evidence import Compared, spaced
-from .marginal import marginal_divergence
+from .marginal import array_margins, marginal_divergence
 from .permutation import permutation_losses
 
 LOG_2 = math.log(2.0)
 
 _MOVED_ROWS, _MOVED_NUMBERS = 150, 3_000_000
 _FARTHEST = 700.0
+_RISK = 0.05
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,10 @@ class ColumnDifference:
     moves : float
         Nats by which log p/q moves, on average, where a row is given another row's value of this
         column; zero for a column that the ratio does not look at, or that was left out.
+    p_value : float
+        Chance of such a divergence if the column did not differ.
+    differs : bool
+        Whether that chance, times the number of columns, is below 5 %.
     used : bool
         Whether it is part of the joint comparison.
     made : str
@@ -160,6 +165,8 @@ class ColumnDifference:
     name: str
     js: Estimate
     moves: float
+    p_value: float
+    differs: bool
     used: bool
     made: str
 
@@ -174,18 +181,20 @@ def column_differences(comparison: Compared) -> tuple[ColumnDifference, ...]:
     >>> p = {"a": rng.normal(0, 1, 500), "b": rng.normal(0, 1, 500), "month": [1] * 500}
     >>> q = {"a": rng.normal(0, 1, 500), "b": rng.normal(2, 1, 500), "month": [7] * 500}
     >>> c = isthmus.compare(p, q, drop=["month"], random_state=0)
-    >>> [(one.name, one.js.low > 0) for one in c.columns]
+    >>> [(one.name, one.differs) for one in c.columns]
     [('b', True), ('a', False)]
     """
     blocks = column_blocks(comparison)
     moves = _moves(comparison, blocks)
     encoder, level = comparison.encoder, comparison.level
+    if comparison.projection is not None:
+        moves = {}
     if encoder is None:
-        alone = [(name, *marginal_divergence(comparison, block)) for name, block in blocks]
-        made = {name: "numbers: used as they are" for name, _ in blocks}
+        margins = comparison.margins or array_margins(comparison.samples)
+        part = "used as they are" if comparison.projection is None else "part of the directions"
+        made = {one.name: f"numbers: {part}" for one in margins}
     else:
-        alone = [(one.name, one.js, one.std_error) for one in encoder.margins_]
-        made = encoder.summary()
+        margins, made = encoder.margins_, encoder.summary()
         for plan in encoder.plans:
             if plan.name != plan.source:
                 # Parts of a date count together, under the name of the date.
@@ -193,15 +202,17 @@ def column_differences(comparison: Compared) -> tuple[ColumnDifference, ...]:
                 made.setdefault(plan.source, plan.in_words())
     found = [
         ColumnDifference(
-            name,
+            one.name,
             Estimate.from_std_error(
-                min(max(js, 0.0), LOG_2), error, level=level, lower=0.0, upper=LOG_2
+                max(one.js, 0.0), one.std_error, level=level, lower=0.0, upper=LOG_2
             ),
-            moves.get(name, 0.0),
-            name in moves,
-            made[name],
+            moves.get(one.name, 0.0),
+            one.p_value,
+            one.p_value * len(margins) < _RISK,
+            one.name in moves or not made[one.name].startswith("left out"),
+            made[one.name],
         )
-        for name, js, error in alone
+        for one in margins
     ]
     return tuple(sorted(found, key=lambda one: (-one.js.value, one.name)))
 
@@ -228,6 +239,9 @@ def _moves(comparison: Compared, blocks: list[tuple[str, slice]]) -> dict[str, f
 def column_blocks(comparison: Compared) -> list[tuple[str, slice]]:
     """Names of the columns that were given, and which encoded columns are made of each."""
     encoder = comparison.encoder
+    if comparison.projection is not None:
+        d = comparison.samples.n_columns
+        return [(f"direction {j}", slice(j, j + 1)) for j in range(d)]
     if encoder is None:
         d = comparison.samples.n_columns
         return [("x" if d == 1 else f"x{j}", slice(j, j + 1)) for j in range(d)]

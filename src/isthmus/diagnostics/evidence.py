@@ -10,12 +10,14 @@ import numpy as np
 
 from ..crossfit import CrossFit, own
 from ..data.kept import KeptRows
+from ..data.projection import Projection
 from ..data.sample import Sample, TwoSamples
 from ..estimator import FitFacts
 from ..functionals import Estimate
 from ..maps.affine import canonical_map
 from ..model.rows import ClassRows
 from ..tables.frames import TableEncoder
+from ..tables.margins import Margin
 from ..typing import Array, IntArray
 
 _SOME_ROWS = 2000
@@ -36,6 +38,10 @@ class Compared(Protocol):
     def ratios(self) -> tuple[Array, Array, Array, Array]: ...
     @property
     def encoder(self) -> TableEncoder | None: ...
+    @property
+    def projection(self) -> Projection | None: ...
+    @property
+    def margins(self) -> tuple[Margin, ...]: ...
     def by_fit(self, spec: Any) -> Estimate: ...
     @property
     def kept(self) -> KeptRows: ...

@@ -117,7 +117,7 @@ def page(
         sections.opening(heading, answer, comparison.rests_on, labels, sizes, checks),
         tag(
             "main",
-            sections.columns(pictures, comparison.columns, ranked, alone) if columns else None,
+            _columns(comparison, pictures, columns, ranked, alone),
             sections.divergences(found, _rest(comparison, labels)),
             sections.checks(checks, pictures.checks()),
             section("The ratio", tag("div", pictures.ratio(names), class_="figures")),
@@ -126,6 +126,20 @@ def page(
         footer(),
     ]
     return whole_page(heading, join(body))
+
+
+def _columns(
+    comparison: Comparison,
+    pictures: Pictures,
+    most: int,
+    ranked: list[ColumnShift],
+    alone: dict[str, ColumnShift],
+) -> Markup | None:
+    """Which columns differ, where there are several and they are wanted."""
+    found = comparison.columns
+    if len(found) < 2 or not most:
+        return None
+    return sections.columns(pictures, found[:most], len(found) - most, ranked, alone)
 
 
 def _rest(comparison: Comparison, labels: tuple[str, str]) -> list[str]:

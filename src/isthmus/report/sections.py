@@ -17,8 +17,8 @@ from ..words import count
 from .markup import Markup, head, join, row_name, section, table, tag
 from .pictures import Pictures
 
-# Columns that have a picture of their own, and those in the table.
-_SHOWN, _LISTED = 6, 40
+# Columns that have a picture of their own.
+_SHOWN = 6
 
 
 def opening(
@@ -145,35 +145,38 @@ def chip(verdict: str, text: str) -> Markup:
 def columns(
     pictures: Pictures,
     found: Sequence[ColumnDifference],
+    hidden: int,
     ranked: list[ColumnShift],
     alone: dict[str, ColumnShift],
 ) -> Markup:
-    """Which columns differ: all in a table, those that are ranked, and the first in pictures."""
+    """Which columns differ: in a table, but for those that are hidden, and in pictures."""
 
     def told(shift: ColumnShift) -> tuple[str, str]:
         return words.rounded(Estimate.from_std_error(shift.value, shift.std_error))[:2]
 
-    lost = {shift.name: " ± ".join(told(shift)) for shift in ranked}
-    rows = [
-        (
-            row_name(one.name),
-            tag("td", words.rounded(one.js)[0], class_="number"),
-            tag("td", words.ends(one.js), class_="number"),
-            tag("td", f"{one.moves:.2g}" if one.used else "", class_="number"),
-            tag("td", lost.get(one.name, ""), class_="number"),
-            tag("td", "" if one.used else one.made),
+    lost = {shift.name: told(shift) for shift in ranked}
+    rows = []
+    for one in found:
+        value, error = lost.get(one.name, ("", ""))
+        rows.append(
+            (
+                tag("th", one.name, None if one.used else tag("small", one.made), scope="row"),
+                tag(
+                    "td",
+                    words.rounded(one.js)[0],
+                    tag("small", f" {words.ends(one.js)}"),
+                    class_="number",
+                ),
+                tag("td", f"{one.moves:.2g}" if one.used else "", class_="number"),
+                tag("td", value, tag("small", f" ± {error}") if error else None, class_="number"),
+            )
         )
-        for one in found[:_LISTED]
-    ]
     heads = [
         head("Column"),
         head("Alone (JS)", "number"),
-        head("Interval", "number"),
-        head("Moves log p/q by", "number"),
-        head("Lost without it", "number"),
-        head("Note"),
+        head("Moves", "number"),
+        head("Lost", "number"),
     ]
-    hidden = len(found) - len(rows)
     single = [
         pictures.column(s.name, f"Alone it differs by {' ± '.join(told(alone[s.name]))} nats (JS).")
         for s in ranked[:_SHOWN]

@@ -21,6 +21,7 @@ Columns: TypeAlias = dict[str, Column]
 MOST_FEATURES = 120
 """0/1 features that categories may have together, which bounds the cost."""
 
+_SAYS_SOMETHING = ("separates", "identifier", "levels")
 _MOST_LEVELS, _LEAST_LEVELS = 40, 8
 _ROWS_PER_LEVEL = 20
 
@@ -100,8 +101,8 @@ def common_columns(
 def choose(p: Columns, q: Columns, names: Sequence[str], asked: Asked) -> Choice:
     """What becomes of the columns.
 
-    Where nothing else remains, columns that alone tell the tables apart are what there is to
-    compare, or else those that have one value.
+    Where nothing else remains, columns that alone tell the tables apart, or that look like
+    identifiers, are what there is to compare, or else those that have one value.
     """
     unusable = _unusable(p, q, names, asked)
     names = [name for name in names if name not in unusable]
@@ -109,7 +110,7 @@ def choose(p: Columns, q: Columns, names: Sequence[str], asked: Asked) -> Choice
     left = {**unusable, **found.left}
     plans = found.plans
     if not plans:
-        back = [one.source for one in left.values() if one.because == "separates"]
+        back = [one.source for one in left.values() if one.because in _SAYS_SOMETHING]
         back = back or [one.source for one in left.values() if one.because == "constant"]
         names = [name for name in names if name in back]
         plans = _planned(p, q, names, asked, all_kept=True).plans

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.margins import jensen_shannon, level_codes
+from ..data.margins import difference, level_codes
 from ..data.sample import bounded_rows
 from ..typing import Array
 from .columns import Column
@@ -24,11 +24,14 @@ class Margin:
     name : str
     js, std_error : float
         In nats, between 0 and log 2, with its standard error. Missing values are a level.
+    p_value : float
+        Chance of such a divergence if the column did not differ.
     """
 
     name: str
     js: float
     std_error: float
+    p_value: float = 1.0
 
 
 def margin(p: Column, q: Column, weight_p: Array, weight_q: Array) -> Margin:
@@ -51,8 +54,8 @@ def margin(p: Column, q: Column, weight_p: Array, weight_q: Array) -> Margin:
         code = np.repeat([0, 1], [len(p), len(q)])
     else:
         code = level_codes(p.numbers[:, None], q.numbers[:, None])
-    value, error = jensen_shannon(code[: len(p)], code[len(p) :], weight_p, weight_q)
-    return Margin(p.name, float(np.clip(value, 0.0, np.log(2.0))), error)
+    value, error, chance = difference(code[: len(p)], code[len(p) :], weight_p, weight_q)
+    return Margin(p.name, float(np.clip(value, 0.0, np.log(2.0))), error, chance)
 
 
 def _level_codes(p: Column, q: Column) -> np.ndarray:

@@ -15,11 +15,11 @@ from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
-from .given import GivenRows
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
+from .showing import GivenRows
 from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.frames import TableEncoder, is_table
 from .typing import RandomState

@@ -13,6 +13,7 @@ from . import words
 from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.sample import TwoSamples
+from .data.telling import tell
 from .data.validation import as_rows, check_flag, check_number, check_option
 from .diagnostics import Check, Diagnostics
 from .diagnostics.diagnose import diagnose
@@ -27,14 +28,12 @@ from .functionals import (
     kl_lower_bound,
     nwj,
 )
-from .given import GivenRows, clearest
 from .mdre import MDRE
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
-from .showing import Shown
+from .showing import GivenRows, Shown, clearest
 from .stacked import StackedMDRE
 from .tables.frames import TableEncoder, is_table
-from .telling import tell
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, few_rows, with_proven_ends
 from .uncertainty.fit import fit_of

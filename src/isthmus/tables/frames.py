@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..telling import quiet, tell
+from ..data.telling import quiet, tell
 from ..typing import Array, BoolArray
 from ..words import count, listed
 from .columns import Column, TableError, as_columns, column_names, is_table

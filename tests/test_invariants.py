@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from isthmus import compare
-from isthmus.telling import quiet
+from isthmus.data.telling import quiet
 
 LIMITS = {"kl": np.inf, "reverse-kl": np.inf, "js": np.log(2), "tv": 1.0, "chi2": np.inf}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isthmus import compare
-from isthmus.telling import heard, in_this_context, quiet, tell
+from isthmus.data.telling import heard, in_this_context, quiet, tell
 
 
 def samples(k):

@@ -15,19 +15,19 @@ from .crossfit import cross_fit, own
 from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.telling import tell
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .diagnostics.marginal import array_margins
-from .given import GivenRows
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
+from .showing import GivenRows
 from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
 from .tables.parts import date_parts
-from .telling import tell
 from .typing import RandomState
 
 Progress = Callable[[int, int, str], None]

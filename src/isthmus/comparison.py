@@ -15,6 +15,7 @@ from .crossfit import CrossFit, own
 from .data.kept import KeptRows
 from .data.projection import Projection
 from .data.sample import TwoSamples
+from .data.telling import tell
 from .data.validation import as_rows, check_flag, check_number, check_option
 from .diagnostics import Check, ColumnDifference, Diagnostics, column_differences
 from .diagnostics.diagnose import diagnose
@@ -29,16 +30,14 @@ from .functionals import (
     kl_lower_bound,
     nwj,
 )
-from .given import GivenRows, clearest
 from .mdre import MDRE
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
-from .showing import Shown
+from .showing import GivenRows, Shown, clearest
 from .stacked import StackedMDRE
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
 from .tables.margins import Margin
-from .telling import tell
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, few_rows, with_proven_ends
 from .uncertainty.fit import fit_of

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from .data.sample import TwoSamples, stacked
 from .data.seeds import Seeds
+from .data.telling import in_this_context, quiet
 from .data.threads import limited_threads
 from .estimator import ClassEstimator, FitFacts, RatioEstimator
 from .model.solvers import Solution
-from .telling import in_this_context, quiet
 from .typing import Array, IntArray
 
 T = TypeVar("T")

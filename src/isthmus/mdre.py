@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .critics.resolve import critic_parts
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.telling import tell
 from .estimator import ClassEstimator, fitted
 from .maps.coordinates import Coordinates
 from .maps.shared import check_kinds
@@ -34,7 +35,6 @@ from .model.rows import ClassRows, FittedTo, prepare
 from .model.solvers import SOLVERS, Solution
 from .selection import choose
 from .settings import Settings, is_auto
-from .telling import tell
 from .typing import BoundCritic, Critic, LinearCritic, RandomState
 
 # An infinite penalty, for the curvature of an objective: critics stay at their anchors.

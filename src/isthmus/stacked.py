@@ -18,13 +18,13 @@ from .candidates.base import limited, log_loss
 from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, has_formula, refitted
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.telling import quiet
 from .data.validation import check_number
 from .densities import SEPARATE, fit_densities, other_tails, seed_of
 from .estimator import RatioEstimator
 from .mdre import MDRE
 from .selection.record import DENSITIES
 from .selection.weighing import Pair, error_of, in_race, weigh
-from .telling import quiet
 from .typing import Array, RandomState
 
 STAGES = 3

@@ -14,6 +14,7 @@ from ..critics.resolve import convex_critic
 from ..data.blocks import MemoryBlocks
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
+from ..data.telling import heard
 from ..mdre import MDRE
 from ..model.classes import ClassModel, CriticModel
 from ..model.classifier import is_classifier
@@ -23,7 +24,6 @@ from ..model.solvers import SOLVERS, newton
 from ..selection import Selection, Trial
 from ..selection.score import HeldOut
 from ..settings import Settings, is_auto
-from ..telling import heard
 from ..typing import Array, BoundCritic, LinearCritic
 
 # Strengths of the penalty are counted in half decades of the number of features.

@@ -18,9 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.distinct import Distinct
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_number
 from ..settings import is_auto
-from ..telling import tell
 from ..typing import Array, IntArray
 from .kernel import InPieces, KernelRatio, gaussian, pieces, squares
 from .parameters import check_unless_auto

@@ -20,6 +20,7 @@ from ..data.distinct import hold_out_of_both
 from ..data.holdout import LEAST_ROWS
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_number, check_option
 from ..estimator import RatioEstimator
 from ..maps.shared import check_kinds
@@ -29,7 +30,6 @@ from ..model.objective import Objective, Point
 from ..model.rows import prepare
 from ..model.solvers import Solution, newton
 from ..settings import is_auto
-from ..telling import tell
 from ..typing import Array, LinearCritic
 from .binary import Difference, difference_blocks, find_penalty
 from .parameters import ConvexParameters

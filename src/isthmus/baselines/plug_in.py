@@ -18,11 +18,11 @@ from ..data.distinct import Distinct
 from ..data.moments import moments
 from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_flag, check_option
 from ..estimator import RatioEstimator
 from ..maps.coordinates import Surroundings, fit_coordinates
 from ..settings import is_auto
-from ..telling import tell
 from ..typing import Array, RandomState
 from .kernel import squares
 from .parameters import check_unless_auto

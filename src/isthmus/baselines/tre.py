@@ -17,6 +17,7 @@ from ..auxiliaries import DimensionWiseMixing, LinearMixing, fit_auxiliary, reso
 from ..data.distinct import Distinct
 from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
 from ..estimator import RatioEstimator
 from ..maps.affine import AffineMap, canonical_map
@@ -25,7 +26,6 @@ from ..model.checks import check_settings, check_verbose
 from ..model.classes import CriticModel
 from ..neural.bridges import fit_bridges
 from ..settings import is_auto
-from ..telling import tell
 from ..typing import Array, Auxiliary, RandomState
 from .binary import Bridge, fit_bridge, only_penalty_open
 from .parameters import ConvexParameters, NetworkParameters, check_unless_auto

@@ -15,9 +15,9 @@ from ..data.distinct import Distinct
 from ..data.holdout import LEAST_ROWS
 from ..data.sample import Sample
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..maps.affine import AffineMap
 from ..settings import is_auto
-from ..telling import tell
 from ..typing import Array, Auxiliary, Mixing
 
 FEWEST_ROWS = 20

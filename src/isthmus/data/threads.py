@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
-from ..telling import settled_filters
+from .telling import settled_filters
 
 
 class _Inside(threading.local):

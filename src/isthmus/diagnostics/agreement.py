@@ -12,8 +12,8 @@ from ..anchors import CopulaAnchor, MixedAnchor
 from ..crossfit import chosen
 from ..data.holdout import LIKELY, MOST_GAIN, Gain, halves, paired_gain
 from ..data.sample import Sample, TwoSamples
+from ..data.telling import quiet
 from ..mdre import MDRE
-from ..telling import quiet
 from ..typing import Array
 from .check import Check, advised, graded
 from .evidence import Evidence

@@ -11,7 +11,7 @@ import numpy as np
 from ..crossfit import own, refitted
 from ..data.blocks import CHUNK_ROWS
 from ..data.seeds import Seeds
-from ..telling import quiet
+from ..data.telling import quiet
 from ..typing import Array, BoolArray, IntArray
 from ..uncertainty.delta import jackknife_std_error
 from .evidence import Compared, spaced

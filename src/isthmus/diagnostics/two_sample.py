@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import gammaincc
 
 from ..data.seeds import Seeds
+from ..data.telling import quiet
 from ..data.validation import as_two_samples, check_number
 from ..functionals import Estimate
 from ..tables.frames import TableEncoder, is_table
-from ..telling import quiet
 from ..typing import Array, BoolArray, RandomState
 from .check import Check, Verdict
 from .evidence import Evidence

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from ..data.telling import tell
 from ..data.validation import check_number, check_option
-from ..telling import tell
 from ..typing import Array, IntArray
 from .arrays import Ratios, add, check_ratios, exp, float_or_array, log_mean_exp, mean
 from .estimate import Estimate

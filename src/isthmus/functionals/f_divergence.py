@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from ..telling import tell
+from ..data.telling import tell
 from ..typing import Array
 from .arrays import Ratios, add, check_ratios, float_or_array, log_mean_exp, mean
 from .estimate import Estimate

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.holdout import PROVEN, random_folds
 from ..data.seeds import Seeds
-from ..telling import tell
+from ..data.telling import tell
 from ..typing import Array, IntArray
 from .evaluation import row_gain
 from .marginal import Marginal

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
-from ..telling import tell
 from ..typing import Array, IntArray, RandomState
 from .choice import choose_ratio
 from .copulas import gaussian_information

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data.moments import clipped, column_moments, moments
 from ..data.sample import TwoSamples
-from ..telling import tell
+from ..data.telling import tell
 from ..typing import Array, BoolArray
 
 # Leaves room for the tails of auxiliaries, and for the inverse.

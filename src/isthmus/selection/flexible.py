@@ -16,12 +16,12 @@ from ..auxiliaries.discrete import has_atoms
 from ..critics.mlp import MLP
 from ..data.holdout import LOST_ROW, PROVEN, Gain
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..model.objective import Objective
 from ..model.rows import ClassRows
 from ..model.solvers import newton
 from ..neural.inputs import FrameInputs
 from ..settings import Settings
-from ..telling import tell
 from ..typing import Array
 from .score import HeldOut, Score
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..data.telling import quiet, tell
 from ..data.validation import as_weight
-from ..telling import quiet, tell
 from ..typing import Array, BoolArray
 from ..words import count, listed
 from . import faults

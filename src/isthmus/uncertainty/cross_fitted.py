@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from .. import words
 from ..crossfit import CrossFit
+from ..data.telling import quiet
 from ..estimator import FitFacts
 from ..functionals import Divergence, Estimate, lower_end
-from ..telling import quiet
 from ..typing import Array
 from .delta import Ratios, choice_range, divergence_std_error
 from .influence import Influence

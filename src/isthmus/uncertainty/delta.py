@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..data.blocks import Block
+from ..data.telling import quiet
 from ..functionals.f_divergence import Divergence, Linearisation
-from ..telling import quiet
 from ..typing import Array
 from .influence import Influence, at_rows, centred_terms
 

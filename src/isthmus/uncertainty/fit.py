@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.telling import tell
 from ..mdre import MDRE
 from ..model.classes import ClassModel
 from ..model.objective import Objective, Point
 from ..model.rows import ClassRows
-from ..telling import tell
 from ..typing import Array
 from .influence import Influence
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..data.seeds import Seeds
+from ..data.telling import quiet
 from ..functionals import Divergence, Estimate, get_divergence
 from ..mdre import MDRE
-from ..telling import quiet
 from ..typing import Array, RandomState
 from .bootstrap import bootstrap
 from .cross_fitted import few_rows

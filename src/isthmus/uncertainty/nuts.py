@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
-from ..telling import tell
 from ..typing import Array, RandomState
 from .fit import Fit, fit_of
 from .influence import Influence

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .diagnostics import Check
-from .functionals import Estimate
+from ..diagnostics import Check
+from ..functionals import Estimate
 
 
 def as_dict(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import words
-from .data.validation import check_number
+from .. import words
+from ..data.validation import check_number
 from .given import GivenRows, TopRows, clearest
 from .tabled import as_dict, as_frame
 
@@ -91,7 +91,7 @@ class Shown:
 
     def report(self: Any, path: str | os.PathLike[str], **how: Any) -> Path:
         """Write all of this as one page of HTML; see :func:`isthmus.report.write`."""
-        from .report import write
+        from ..report import write
 
         return write(self, path, **how)
 
@@ -102,7 +102,7 @@ class Shown:
         return save(SavedComparison.of(self), path)
 
     def _repr_html_(self: Any) -> str:
-        from .report import fragment
+        from ..report import fragment
 
         return fragment(self)
 

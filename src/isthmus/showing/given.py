@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .data.sample import TwoSamples
-from .typing import Array, IntArray
+from ..data.sample import TwoSamples
+from ..typing import Array, IntArray
 
 _KEPT = 100
 

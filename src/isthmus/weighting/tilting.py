@@ -109,7 +109,9 @@ def _refuse_outside(z: Array, labels: Sequence[str]) -> None:
     low, high = z.min(axis=0), z.max(axis=0)
     out = np.flatnonzero((low > 1e-12) | (high < -1e-12))
     if len(out):
-        raise OutsideHull(_message([labels[int(j)] for j in out], "lie outside the source's values"))
+        raise OutsideHull(
+            _message([labels[int(j)] for j in out], "lie outside the source's values")
+        )
 
 
 def _unreached(z: Array, labels: Sequence[str]) -> str:

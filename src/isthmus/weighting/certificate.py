@@ -95,7 +95,8 @@ def _objections(
     size: float, rows: int, k: float, balance: Balance, overlap: Overlap
 ) -> tuple[list[str], list[str]]:
     """What forbids weighting, and what is worth a word."""
-    bad, some = [], []
+    bad: list[str] = []
+    some: list[str] = []
     if size < min(_LEAST_SIZE, _LEAST_PART * rows):
         bad.append(
             f"A few rows have all the weight: {count(rows, 'row')} are worth "

@@ -91,7 +91,7 @@ def overlap_of(
 
     def shares(log_ratio: Array, weight: Array) -> Array:
         part = np.searchsorted(inner, log_ratio, side="left")
-        return np.bincount(part, weights=weight, minlength=_PARTS) / weight.sum()
+        return np.asarray(np.bincount(part, weights=weight, minlength=_PARTS) / weight.sum())
 
     lacked = np.array([one.level is not None for one in every]) & ~(
         source.rows[source.weight > 0] > 0

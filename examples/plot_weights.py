@@ -20,7 +20,7 @@ data = fair.load_pandas().data.drop(columns="affairs").sample(frac=1, random_sta
 half = len(data) // 2
 population, others = data[:half], data[half:]
 rng = np.random.default_rng(0)
-log_odds = -0.12 * (others["age"] - 29) - 0.5 * (others["religious"] - 2.4)
+log_odds = -0.25 * (others["age"] - 29) - 0.5 * (others["religious"] - 2.4)
 survey = others[rng.random(len(others)) < 1 / (1 + np.exp(-log_odds))]
 print(f"age: survey {survey['age'].mean():.2f}, population {population['age'].mean():.2f}")
 
@@ -53,7 +53,7 @@ print(f"population:    {population['age'].mean():.8f}")
 # A larger effective sample has a price: a part of the population is given up, and which one is
 # said in a rule on the columns.
 
-trimmed = isthmus.importance_weights(survey, population, design_effect=1.2, random_state=0)
+trimmed = isthmus.importance_weights(survey, population, design_effect=1.5, random_state=0)
 print(trimmed.population)
 print(f"worth {trimmed.effective_sample_size:.0f} rows instead of {w.effective_sample_size:.0f}")
 

@@ -7,7 +7,7 @@ import numpy as np
 from isthmus.data.sample import Sample
 from isthmus.functionals import effective_sample_size
 from isthmus.weighting.quantities import Quantity
-from isthmus.weighting.rules import Among, Population, Rule, Within, merged
+from isthmus.weighting.rules import Among, Population, Rule, Within, joined, merged
 from isthmus.weighting.trimming import trimmed
 
 EVERY = [
@@ -24,6 +24,18 @@ def test_conditions_on_one_column_become_one():
     one = Among("town", ("Bonn", "Kiel"), (1, 2))
     other = Among("town", ("Kiel",), (2,), within=False)
     assert str(merged([one, other])) == "town in {Bonn}"
+
+
+def test_rules_that_touch_become_one():
+    young, old = Within("age", 0, high=30.0), Within("age", 0, low=30.0, high=61.0)
+    bonn = Among("town", ("Bonn",), (1,))
+    assert [str(r) for r in joined([Rule((young, bonn)), Rule((bonn, old))])] == [
+        "age <= 61 and town in {Bonn}"
+    ]
+    apart = Within("age", 0, low=31.0, high=61.0)
+    assert len(joined([Rule((young, bonn)), Rule((bonn, apart))])) == 2
+    others = Among("town", ("Bonn",), (1,), within=False)
+    assert [str(r) for r in joined([Rule((young, bonn)), Rule((young, others))])] == ["age <= 30"]
 
 
 def test_names_from_data_cannot_break_a_line():

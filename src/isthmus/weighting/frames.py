@@ -24,7 +24,7 @@ class Shape:
         The index of a pandas-like source, otherwise None.
     """
 
-    library: str | None = None
+    library: Any = None
     index: Any = None
 
     @classmethod

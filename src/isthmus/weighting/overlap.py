@@ -14,6 +14,8 @@ from .frames import as_table
 from .quantities import Quantity
 
 _PARTS = 10
+_MORE = float(np.log(2.0))
+"""By how much a log-ratio must exceed all of the source's: models of two folds differ a little."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class Overlap:
     source, target, weighted : ndarray of shape (10,)
         Shares of the rows in each part.
     beyond : float
-        Share of the target's rows whose ratio is above that of every row of the source, or that
-        have a level which the source lacks: no weights can stand for them.
+        Share of the target's rows whose ratio is more than twice that of every row of the source,
+        or that have a level which the source lacks: no weights can stand for them.
     absent : tuple of (str, float)
         Levels that the source lacks, with their shares of the target, the largest first.
 
@@ -95,7 +97,7 @@ def overlap_of(
         source.rows[source.weight > 0] > 0
     ).any(axis=0)
     lacks = (target.rows[:, lacked] > 0).any(axis=1)
-    beyond = lacks | (at_target > at_source[source.weight > 0].max())
+    beyond = lacks | (at_target > at_source[source.weight > 0].max() + _MORE)
     absent = [
         (one.label, float(target.share @ (target.rows[:, j] > 0)))
         for j, one in enumerate(every)

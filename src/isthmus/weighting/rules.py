@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -147,3 +148,50 @@ def _both(old: Among, new: Among) -> Among:
         kept = list(place)
     within = old.within or new.within
     return Among(old.name, tuple(kept), tuple(place[level] for level in kept), within)
+
+
+def joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The same rows by fewer rules: two that differ in one condition, and touch there, are one.
+
+    Examples
+    --------
+    >>> young, old = Within("age", 0, high=30.0), Within("age", 0, low=30.0, high=61.0)
+    >>> [str(rule) for rule in joined([Rule((young,)), Rule((old,))])]
+    ['age <= 61']
+    """
+    found = list(rules)
+    while True:
+        for a, b in combinations(found, 2):
+            one = _one_of(a, b)
+            if one is not None:
+                at = found.index(a)
+                found[at] = one
+                found.remove(b)
+                break
+        else:
+            return tuple(found)
+
+
+def _one_of(a: Rule, b: Rule) -> Rule | None:
+    """One rule for two, if there is one."""
+    if len(a.conditions) != len(b.conditions):
+        return None
+    apart = [(k, x) for k, x in enumerate(a.conditions) if x not in b.conditions]
+    other = [x for x in b.conditions if x not in a.conditions]
+    if len(apart) != 1 or len(other) != 1:
+        return None
+    (k, x), (y,) = apart[0], other
+    both: tuple[Within | Among, ...]
+    if isinstance(x, Within) and isinstance(y, Within) and x.feature == y.feature:
+        low, high = sorted((x, y), key=lambda one: one.low)
+        if low.high != high.low:
+            return None
+        both = (Within(x.name, x.feature, low.low, high.high),)
+        both = () if np.isinf(low.low) and np.isinf(high.high) else both
+    elif isinstance(x, Among) and isinstance(y, Among):
+        if x.features != y.features or x.within == y.within:
+            return None
+        both = ()
+    else:
+        return None
+    return Rule((*a.conditions[:k], *both, *a.conditions[k + 1 :]))

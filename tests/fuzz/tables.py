@@ -32,7 +32,13 @@ def tables(rng: Rng, n: int = 24, m: int = 30) -> tuple[Table, Table]:
             one, other = column(rng, n, m)
             p[name], q[name] = one.tolist(), other.tolist()
         else:
-            levels = [["a", "b"], ["a", "b", "c", "rare"], ["x"], ["NA", "na", ""], ["é", "‖", "\t"]]
+            levels = [
+                ["a", "b"],
+                ["a", "b", "c", "rare"],
+                ["x"],
+                ["NA", "na", ""],
+                ["é", "‖", "\t"],
+            ]
             chosen = levels[rng.integers(len(levels))]
             p[name], q[name] = text(rng, n, chosen), text(rng, m, chosen)
     if rng.random() < 0.3:

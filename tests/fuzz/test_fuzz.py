@@ -28,9 +28,7 @@ FAMILIES = {
     for name, family in file.FAMILIES.items()
 }
 CASES = [
-    (name, seed)
-    for name, (_, count) in FAMILIES.items()
-    for seed in range(FIRST, FIRST + count)
+    (name, seed) for name, (_, count) in FAMILIES.items() for seed in range(FIRST, FIRST + count)
 ]
 
 

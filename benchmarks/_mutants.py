@@ -60,7 +60,7 @@ def changed(folder: Path, name: str) -> list[str]:
 
 
 def module_of(name: str) -> str:
-    """The module of a mutant: ``isthmus.data.holdout`` of ``isthmus.data.holdout.x_halves__mutmut_1``."""
+    """``isthmus.data.holdout`` of ``isthmus.data.holdout.x_halves__mutmut_1``."""
     return name.rpartition(".")[0]
 
 

@@ -1,6 +1,6 @@
 """Print the lowest versions that pyproject.toml allows, as lines that pip installs.
 
-What is asked for by an exact floor becomes ``name==floor``; what others bring with them is left to pip.
+A floor becomes ``name==floor``; what others bring with them is left to pip.
 """
 
 from __future__ import annotations

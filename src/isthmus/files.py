@@ -119,8 +119,10 @@ def _runs(process: int) -> bool:
 
 
 def _ends(target: Path) -> tuple[str, str]:
-    """How the name of a draft begins and ends: hidden, with the machine, for others may share the
-    folder, and with the suffix, which says the format to those who write it.
+    """How the name of a draft begins and ends.
+
+    It is hidden, has the machine, for others may share the folder, and the suffix, which says
+    the format to those who write it.
     """
     stem = os.fsencode(target.stem)[:_LONGEST].decode(errors="ignore")
     host = re.sub(r"[^0-9A-Za-z]", "", socket.gethostname())[:20]

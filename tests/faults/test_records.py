@@ -42,7 +42,7 @@ def test_a_line_cut_short_is_left_out_wherever_it_ends(cells):
 
 
 def test_no_flipped_bit_is_believed(cells):
-    """Either the line is no longer JSON, and is run again, or it is refused; never another number."""
+    """Either the line is no longer JSON, and is run again, or it is refused."""
     whole, believed = cells.read_bytes(), without_digest(cells)
     rng = np.random.default_rng(0)
     refused = 0

@@ -14,8 +14,8 @@ import numpy as np
 INSIDE = re.compile(
     r"broadcast|zero-size|SVD|singular|positive.definite|array must not contain|Input [Xy] contains"
     r"|cannot reshape|out of bounds|encountered in|empty slice|not supported between|has no len"
-    r"|unexpected keyword|positional argument|object is not|NoneType|Expected \d+D|ufunc|dtype\('O'\)"
-    r"|convergence|ArrowInvalid|pyarrow\.lib",
+    r"|unexpected keyword|positional argument|object is not|NoneType|Expected \d+D|ufunc"
+    r"|dtype\('O'\)|convergence|ArrowInvalid|pyarrow\.lib",
     re.IGNORECASE,
 )
 NAMES = re.compile(

@@ -1,4 +1,4 @@
-"""Tables with text, missing values, rare levels and odd columns, in frames and files of any kind."""
+"""Tables with text, missing values, rare levels and odd columns, in frames and files."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest docs tables dist format lock clean
+.PHONY: help demo test lint types pytest docs tables dist format lock clean fuzz test-lowest test-newest smoke mutants
 
 help:  ## list these commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
 
 demo: $(READY)  ## the embedded example: a binary classifier fails, isthmus does not
 	@$(PY) -m isthmus compare
@@ -42,6 +42,48 @@ pytest: export OMP_NUM_THREADS := 1
 pytest: export OPENBLAS_NUM_THREADS := 1
 pytest: $(FULL)  ## the tests alone
 	$(PY) -m pytest
+
+fuzz: $(READY)  ## a thousand odd inputs; ISTHMUS_FUZZ=5000 draws others
+	$(PY) -m pytest tests/fuzz
+
+# Quick tests of what depends on other libraries, without extras; their deprecations are not ours.
+CORE := tests/cli tests/tables tests/data tests/functionals tests/maps tests/plots tests/faults \
+	tests/model/test_objective.py tests/model/test_solvers.py tests/test_files.py tests/test_words.py
+OTHERS := -W ignore::DeprecationWarning -W ignore::FutureWarning
+LOWEST := build/lowest
+NEWEST := build/newest
+
+test-lowest:  ## the core with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) requirements/lowest.py > build/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet -r build/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-deps .
+	$(LOWEST)/bin/python -m pip check
+	$(LOWEST)/bin/python -m pytest $(OTHERS) $(CORE)
+
+test-newest:  ## the core with the newest versions that there are
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet '.[test]'
+	$(NEWEST)/bin/python -m pytest $(OTHERS) $(CORE)
+
+# A version manager's stub may exist and refuse to run: such a version counts as absent.
+smoke:  ## install and run the package on every Python from 3.11 on that is here
+	@for version in 3.11 3.12 3.13 3.14; do \
+		python=$$(command -v python$$version || ls -d $$HOME/.pyenv/versions/$$version.*/bin/python \
+			2>/dev/null | tail -1); \
+		$$python -c 'import sys' 2>/dev/null || \
+			python=$$(ls -d $$HOME/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
+		if test -z "$$python"; then echo "Python $$version is not here: skipped."; continue; fi; \
+		$$python -m venv --clear build/smoke && \
+		build/smoke/bin/python -m pip install --quiet . && \
+		build/smoke/bin/isthmus compare --quiet && \
+		build/smoke/bin/python -P -m isthmus --version && \
+		echo "Python $$version: it runs." || exit 1; \
+	done
+
+mutants: $(FULL)  ## change the code in small ways; the tests should notice: benchmarks/records/mutants.json
+	$(PY) -m pip install --quiet mutmut
+	$(PY) benchmarks/_mutants.py
 
 # Warnings are errors. With ISTHMUS_GALLERY=skip the examples of the gallery are shown and not run.
 docs: export OMP_NUM_THREADS := 1

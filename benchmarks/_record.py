@@ -23,6 +23,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from isthmus.files import written_whole
+
 FORMAT = 1
 RECORDS = Path(__file__).parent / "records"
 THREAD_VARIABLES = (
@@ -79,7 +81,9 @@ class Run:
             **numbers,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(plain(record), indent=1, allow_nan=False) + "\n")
+        text = json.dumps(plain(record), indent=1, allow_nan=False) + "\n"
+        with written_whole(self.path) as draft:
+            draft.write_text(text)
         console.print(f"{record['wall_seconds']:.0f} s in all. Record: {self.path.name}")
 
 

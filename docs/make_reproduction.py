@@ -10,7 +10,6 @@ records give the same pages.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 from isthmus import reproduce as experiments
 from isthmus.reproduce import show
+from isthmus.reproduce.record import read
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
@@ -38,9 +38,7 @@ versions and every number. These pages are made from the records by
 def records() -> dict[str, dict[str, Any]]:
     """Records of the full runs by name, in the order of the paper."""
     paths = {name: RECORDS / name / "record.json" for name in experiments.names()}
-    return {
-        name: json.loads(path.read_text("utf-8")) for name, path in paths.items() if path.exists()
-    }
+    return {name: read(path) for name, path in paths.items() if path.exists()}
 
 
 def contents(names: Iterable[str]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -14,6 +16,7 @@ import pytest
 import isthmus
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "isthmus"
 HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "pyarrow", "nutpie", "typer", "rich")
 
 
@@ -133,3 +136,17 @@ def test_the_metadata_links_to_the_project(project):
     urls = project["project"]["urls"]
     assert {"Documentation", "Source", "Changelog", "Issues"} <= set(urls)
     assert all(url.startswith("https://") for url in urls.values())
+    assert not names_in(pinned("dev.lock")) & names_in(pinned("extras.lock"))
+
+
+def test_the_floors_are_those_that_are_tried():
+    made = runpy.run_path(str(ROOT / "requirements" / "lowest.py"))
+    floors = made["lowest"]()
+    assert "numpy==2.0" in floors and all(re.fullmatch(r"[\w.-]+==[\d.]+", one) for one in floors)
+
+
+def test_type_checkers_know_what_is_public():
+    # What is looked up when it is asked for would otherwise be an object to them.
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    known = {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+    assert set(isthmus.__all__) - {"__version__"} <= known

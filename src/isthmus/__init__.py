@@ -8,10 +8,12 @@ True
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from ._version import __version__
 
+# What type checkers take for true. From `typing` it would be that of the current directory, if a
+# file of that name lies there: `python -m isthmus` cannot look elsewhere before it runs.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import (
         auxiliaries,

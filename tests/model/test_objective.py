@@ -9,7 +9,7 @@ import pytest
 from scipy.special import log_softmax
 
 from isthmus.critics import Diagonal, Frame, Quadratic
-from isthmus.data.blocks import MemoryBlocks, gather
+from isthmus.data.blocks import MemoryBlocks, StreamedBlocks, gather
 from isthmus.data.sample import Sample
 from isthmus.model.objective import Objective, Point
 
@@ -273,3 +273,53 @@ def test_binding_leaves_the_callers_critic_alone():
     critic = Quadratic(rank=1)
     critic.bind([Frame(np.zeros(2), np.eye(2))])
     assert vars(critic) == {"rank": 1}
+
+
+def test_without_a_penalty_there_is_none_and_weights_add_up():
+    blocks = make("full", known=True).blocks
+    objective = Objective(make("full", known=True).critic, blocks)
+    assert objective.l2 == 0.0
+    assert objective.total_weight == pytest.approx(stacked(objective)[2].sum(), rel=ROUNDING)
+
+
+def test_whole_numbers_are_parameters_too():
+    objective = make("diagonal", known=True, l2=0.3)
+    zeros = [0] * objective.n_parameters
+    point = objective.at(zeros)
+    assert point.theta.dtype == np.float64
+    assert point.value == pytest.approx(brute_force(objective, np.zeros(len(zeros))), rel=ROUNDING)
+
+
+def test_blocks_that_are_made_anew_give_the_same_curvature():
+    kept = make("full", known=True, l2=0.3, block_rows=7)
+    blocks = []
+    gather(kept.blocks, lambda block: (blocks.append(block), np.zeros(1))[1])
+    streamed = StreamedBlocks(lambda: iter(blocks), kept.blocks.log_prior, kept.blocks.learned)
+    theta = theta_for(kept)
+    a, b = kept.at(theta), Objective(kept.critic, streamed, 0.3).at(theta)
+    direction = np.arange(len(theta), dtype=float)
+    np.testing.assert_allclose(probabilities(b), probabilities(a), rtol=ROUNDING)
+    np.testing.assert_allclose(
+        b.hessian_product(direction), a.hessian_product(direction), rtol=ROUNDING, atol=1e-9
+    )
+
+
+def test_the_dense_hessian_does_not_depend_on_how_many_rows_are_taken_at_a_time(monkeypatch):
+    objective = make("diagonal", known=False, l2=0.3, block_rows=1000)
+    point = objective.at(theta_for(objective))
+    whole = point.hessian()
+    monkeypatch.setattr("isthmus.data.blocks.rows_at_a_time", lambda width: 3)
+    np.testing.assert_allclose(point.hessian(), whole, rtol=ROUNDING, atol=1e-11)
+
+
+def test_what_is_impossible_keeps_a_probability_that_is_a_normal_float():
+    objective = make("diagonal", known=False)
+    far = [one.copy() for one in objective.blocks.offsets]
+    for one in far:
+        one[:, 1] -= 5000.0
+    blocks = replace(objective.blocks, offsets=far)
+    point = Objective(objective.critic, blocks).at(np.zeros(objective.n_parameters))
+    least = probabilities(point)[:, 1].max()
+    # e^-300 divided by a mass between one and four.
+    assert np.exp(-302.0) < least <= np.exp(-300.0)
+    assert np.isfinite(point.value)

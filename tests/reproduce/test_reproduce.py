@@ -22,6 +22,7 @@ from isthmus import reproduce as experiments
 from isthmus.auxiliaries import LinearMixing
 from isthmus.cli import app as cli
 from isthmus.reproduce import adam, kl, methods, record, run_experiment, show
+from isthmus.reproduce.record import read as read_record
 from isthmus.reproduce.runner import Difference, Stopped, Table
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,7 @@ def run(capsys, *arguments):
 def test_a_run_leaves_numbers_tables_figures_and_a_record(toy, tmp_path, capsys):
     outcome = run_experiment(toy, tmp_path / "out", seeds=2, progress=True)
     folder = tmp_path / "out" / "toy"
-    record = json.loads((folder / "record.json").read_text("utf-8"))
+    record = read_record(folder / "record.json")
     assert record == outcome.record
     found = {(each["kind"], each["seed"]): each for each in record["results"]}
     assert len(found) == 4 and record["failed"] == [] and record["seeds"] == [0, 1]

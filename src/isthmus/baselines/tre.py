@@ -239,7 +239,7 @@ class TRE(ConvexParameters, NetworkParameters, RatioEstimator):
         first = fit_bridge(*task(middle))
         near, others = first.penalty.strength, set(range(self.n_waymarks_ + 1)) - {middle}
         jobs = (delayed(fit_bridge)(*task(k), near) for k in sorted(others))
-        bridges: list[Bridge] = Parallel(n_jobs=self.n_jobs)(jobs)
+        bridges: list[Bridge] = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
         bridges.insert(middle, first)
         self.models_ = [bridge.model for bridge in bridges]
         self.l2_ = np.array([bridge.penalty.l2 for bridge in bridges])

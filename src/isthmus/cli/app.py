@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -22,6 +25,9 @@ COMMANDS = (
     "weights",
 )
 """Files of this folder, each with the command as a function of the file's name."""
+
+# Exit codes: those beyond 128 are what a shell shows of a process that a signal ended.
+REFUSED, STOPPED, GONE, TERMINATED = 2, 130, 141, 143
 
 app = typer.Typer(
     name="isthmus",
@@ -51,26 +57,61 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="isthmus")
+    # Asked to end, the process removes what it has half written.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit code: 2 for bad input, told in one line on stderr."""
-    command = typer.main.get_command(app)
+    """Run the command and return its exit code; an error is told in one line on stderr.
+
+    The code is 2 for bad input and for files that cannot be read or written, 130 after Ctrl-C, and
+    141 if whoever reads the output has gone away, which is no error.
+    """
     try:
-        code = command.main(args=list(arguments), prog_name="isthmus", standalone_mode=False)
-    except (ValueError, OSError) as error:
-        message: object = error
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a full disk can still be told
+    except BrokenPipeError:
+        _write_nowhere(sys.stdout)
+        return GONE
+    except KeyboardInterrupt:
+        return _tell("stopped", STOPPED)
+    except OSError as error:
+        _write_nowhere(sys.stdout)
+        named = f"{error.filename}: " if error.filename and error.strerror else ""
+        return _tell(f"error: {named}{error.strerror or error}", REFUSED)
+    except ValueError as error:
+        return _tell(f"error: {error}", REFUSED)
     except Exception as error:
         # The parser's own errors, whichever library they come from, can format themselves.
         if not hasattr(error, "format_message"):
             raise
-        message = error.format_message()
-    else:
-        return code if isinstance(code, int) else 0
-    line = printable(" ".join(str(message).split()))
-    print(f"isthmus: error: {line}", file=sys.stderr)
-    return 2
+        return _tell(f"error: {error.format_message()}", REFUSED)
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        # Not command.main, which ends the process itself when a pipe breaks or the user stops it.
+        with command.make_context("isthmus", list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as ended:
+        return ended.exit_code
+    return 0
+
+
+def _tell(message: str, code: int) -> int:
+    """Print a message on stderr, if there is one, and return the code."""
+    with suppress(OSError):
+        print(f"isthmus: {printable(' '.join(message.split()))}", file=sys.stderr)
+    return code
+
+
+def _write_nowhere(stream: TextIO) -> None:
+    """Let what is left in a stream go, or Python would fail once more when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def replace_unknown(error: UnicodeError) -> tuple[str, int]:

@@ -118,7 +118,7 @@ def compare(
             get_divergence(name)  # before the fit, which a slip of the pen must not cost
         except ValueError as error:
             raise ValueError(f"--divergence: {error}") from None
-    output = Output(shown, tuple(divergence or ()), as_json, quiet, plot, report, limits)
+    output = Output(shown, tuple(divergence or ()), as_json, quiet, plot, report, save, limits)
     if a is None or b is None:
         compare_example(seed, level, output)
         return
@@ -133,10 +133,10 @@ def compare(
         random_state=seed,
         files=(str(a), str(b)),
     )
-    compare_files(a, b, call, output, save)
+    compare_files(a, b, call, output)
 
 
-def compare_files(a: Path, b: Path, call: Call, output: Output, save: Path | None = None) -> None:
+def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
     """Compare two files, and print and write what was found."""
     from .. import plots
     from ..comparing import compare_samples
@@ -144,14 +144,7 @@ def compare_files(a: Path, b: Path, call: Call, output: Output, save: Path | Non
     from ..plots.style import plain_frame
     from ..tables.door import Door
     from ..tables.frames import TableEncoder, read_table
-    from .output import (
-        Result,
-        collected_notes,
-        deliver,
-        one_sided,
-        save_figure,
-        show_comparison,
-    )
+    from .output import Result, collected_notes, deliver, one_sided, show_comparison
     from .terminal import progress_bar
 
     labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
@@ -168,15 +161,6 @@ def compare_files(a: Path, b: Path, call: Call, output: Output, save: Path | Non
         samples = as_two_samples(*encoder.fit_transform(read_table(a), read_table(b)))
         found = compare_samples(samples, call, encoder, progress=progress)
         divergences = {name: found.divergence(name) for name in output.divergences}
-        if save is not None:
-            found.save(save)
-        if output.plot is not None:
-            save_figure(
-                lambda ax: plots.log_ratio_histogram(
-                    found.log_ratio_p, found.log_ratio_q, labels=labels, ax=plain_frame(ax)
-                ),
-                output.plot,
-            )
     facts = {
         "files": {"p": str(a), "q": str(b)},
         "rows": {"p": len(samples.p), "q": len(samples.q)},
@@ -187,4 +171,12 @@ def compare_files(a: Path, b: Path, call: Call, output: Output, save: Path | Non
         "features": encoder.feature_names_,
     }
     result = Result(found, divergences, labels, notes)
-    deliver(result, output, facts, lambda out: show_comparison(out, result, encoder))
+    deliver(
+        result,
+        output,
+        facts,
+        lambda out: show_comparison(out, result, encoder),
+        lambda ax: plots.log_ratio_histogram(
+            found.log_ratio_p, found.log_ratio_q, labels=labels, ax=plain_frame(ax)
+        ),
+    )

@@ -23,7 +23,7 @@ from .. import problems
 from ..plots.style import GREY, P, Q, plain_frame
 from ..typing import Array
 from ..words import LOG_RATIO, ends, interval
-from .output import Output, Result, as_json, collected_notes, deliver, save_figure
+from .output import Output, Result, as_json, collected_notes, deliver
 from .terminal import Curve, ProgressCallback, draw, progress_bar, show_notes, table
 
 if TYPE_CHECKING:
@@ -114,8 +114,6 @@ def compare_example(seed: int, level: float, output: Output) -> None:
     with collected_notes() as notes, progress_bar(wanted=not output.quiet) as progress:
         example = run_example(seed=seed, level=level, progress=progress)
         found = {name: example.comparison.divergence(name) for name in output.divergences}
-        if output.plot is not None:
-            save_figure(lambda ax: _plot(example, plain_frame(ax)), output.plot)
     facts = {
         "problem": PROBLEM,
         "rows": {"p": example.rows, "q": example.rows},
@@ -128,7 +126,13 @@ def compare_example(seed: int, level: float, output: Output) -> None:
         },
     }
     result = Result(example.comparison, found, ("p", "q"), notes)
-    deliver(result, output, facts, lambda out: _show(out, example, result))
+    deliver(
+        result,
+        output,
+        facts,
+        lambda out: _show(out, example, result),
+        lambda ax: _plot(example, plain_frame(ax)),
+    )
 
 
 def _plot(example: Example, ax: Axes) -> None:

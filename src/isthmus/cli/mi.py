@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,25 +64,31 @@ def mi(
         raise ValueError(f"--method must come with --x and --y; received {method!r}.")
 
     from .output import as_json as json_value
-    from .output import collected_notes, print_json
+    from .output import collected_notes, print_json, save_figure
     from .terminal import console, show_notes
 
     wanted = [name for group in groups for name in group or []]
     table, dropped = read_columns(file, wanted, missing)
     with collected_notes(UserWarning) as notes:
-        found = _all(table, seed, plot) if pairs else _one(table, groups, method, level, seed)
+        found = _all(table, seed) if pairs else _one(table, groups, method, level, seed)
+    matrix = found.pop("found", None)
     notes = list(dict.fromkeys(notes + found.pop("notes", [])))
-    if as_json:
-        rows = len(next(iter(table.values())))
-        found |= {"file": str(file), "rows": rows, "dropped_rows": dropped, "notes": notes}
-        print_json(json_value(found | {"seed": seed}))
-        return
-    if pairs:
-        _show_pairs(found["pairs"])
-    else:
-        print(found["sentence"])
-    if not quiet:
-        show_notes(console(), notes, "dim")
+    with ExitStack() as later:
+        # After the answer, which a disk that is full must not cost.
+        if plot is not None:
+            size = max(4.5, 0.45 * len(matrix.names) + 2.5)
+            later.callback(save_figure, matrix.plot, plot, (size + 0.8, size))
+        if as_json:
+            rows = len(next(iter(table.values())))
+            found |= {"file": str(file), "rows": rows, "dropped_rows": dropped, "notes": notes}
+            print_json(json_value(found | {"seed": seed}))
+            return
+        if pairs:
+            _show_pairs(found["pairs"])
+        else:
+            print(found["sentence"])
+        if not quiet:
+            show_notes(console(), notes, "dim")
 
 
 def _one(
@@ -113,16 +120,13 @@ def _one(
     }
 
 
-def _all(table: dict[str, np.ndarray], seed: int, plot: Path | None) -> dict[str, Any]:
+def _all(table: dict[str, np.ndarray], seed: int) -> dict[str, Any]:
     """Mutual information of all pairs of columns."""
     from ..information import mi_matrix
-    from .output import save_figure
 
     found = mi_matrix(table, random_state=seed)
-    if plot is not None:
-        size = max(4.5, 0.45 * len(found.names) + 2.5)
-        save_figure(found.plot, plot, (size + 0.8, size))
     return {
+        "found": found,
         "names": found.names,
         "matrix": found.values,
         "std_errors": found.std_errors,

@@ -7,7 +7,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,7 @@ class Output:
     quiet: bool
     plot: Path | None
     report: Path | None
+    save: Path | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
 
     def beyond(self, found: Comparison) -> list[str]:
@@ -122,37 +123,50 @@ def one_sided(encoder: TableEncoder) -> list[dict[str, Any]]:
 
 
 def deliver(
-    result: Result, output: Output, facts: Mapping[str, Any], show: Callable[[Console], None]
+    result: Result,
+    output: Output,
+    facts: Mapping[str, Any],
+    show: Callable[[Console], None],
+    draw: Callable[[Axes], object],
 ) -> None:
-    """Write the page; print the answer alone, everything by ``show``, or JSON with ``facts``."""
+    """Print the answer alone, everything by ``show``, or JSON with ``facts``; write the files."""
     comparison, report = result.comparison, output.report
-    if report is not None:
-        asked = [word for name in output.asked for word in ("--divergence", name)]
-        with collected_notes():
-            comparison.report(
-                report,
-                labels=result.labels,
-                divergences=output.divergences,
-                notes=result.notes,
-                command=comparison.call.command(*asked, "--report", str(report)),
-            )
-    if output.as_json:
-        further = {"notes": result.notes, "seed": comparison.call.random_state}
-        where: dict[str, Any] = {} if report is None else {"report": str(report)}
-        if output.limits:
-            where["beyond"] = output.beyond(comparison)
-        print_json({**result.to_dict(), **facts, **further, **where})
-    elif output.quiet:
-        print(result.answer)
-    else:
-        out = console()
-        show(out)
+    # The answer comes first, and every file is tried: a disk that is full costs one file.
+    with ExitStack() as later:
         if report is not None:
-            out.print(Text(f"report: {words.printable(report)}", style="dim"))
+            later.callback(_write_report, result, output, report)
+        if output.plot is not None:
+            later.callback(save_figure, draw, output.plot)
+        if output.save is not None:
+            later.callback(comparison.save, output.save)
+        if output.as_json:
+            further = {"notes": result.notes, "seed": comparison.call.random_state}
+            where: dict[str, Any] = {} if report is None else {"report": str(report)}
+            if output.limits:
+                where["beyond"] = output.beyond(comparison)
+            print_json({**result.to_dict(), **facts, **further, **where})
+        elif output.quiet:
+            print(result.answer)
+        else:
+            show(console())
     beyond = output.beyond(comparison)
     if beyond:
         print(f"isthmus: too far apart: {'; '.join(beyond)}", file=sys.stderr)
         raise typer.Exit(TOO_FAR)
+
+
+def _write_report(result: Result, output: Output, path: Path) -> None:
+    asked = [word for name in output.asked for word in ("--divergence", name)]
+    with collected_notes():
+        result.comparison.report(
+            path,
+            labels=result.labels,
+            divergences=output.divergences,
+            notes=result.notes,
+            command=result.comparison.call.command(*asked, "--report", str(path)),
+        )
+    if not (output.as_json or output.quiet):
+        console().print(Text(f"report: {words.printable(path)}", style="dim"))
 
 
 def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None:
@@ -285,6 +299,6 @@ def save_figure(
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
-    draw(figure.subplots())
-    with written_whole(path) as draft:
+    with collected_notes(), written_whole(path) as draft:
+        draw(figure.subplots())
         figure.savefig(draft, dpi=150)

@@ -28,9 +28,16 @@ Cells: TypeAlias = dict[tuple[int, int], tuple[str, str]]
 _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 
+class _Console(Console):
+    """One that leaves it to the command what happens when its reader has gone away."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """Where people read: text is printed as it is, and coloured on a terminal only."""
-    return Console(highlight=False, stderr=stderr)
+    return _Console(highlight=False, stderr=stderr)
 
 
 def table(

@@ -14,6 +14,7 @@ from urllib.error import URLError
 import numpy as np
 
 from ..data.validation import check_number, check_option
+from ..files import written_whole
 
 URL = "https://github.com/brendenlake/omniglot/raw/master/python/{}.zip"
 # The larger two are known by the digests that other loaders publish.
@@ -55,9 +56,8 @@ def find_zip(name: str, folder: str | os.PathLike[str] | None, *, download: bool
         ) from error
     check_digest(name, content)
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(path.name + ".part")
-    aside.write_bytes(content)
-    aside.replace(path)
+    with written_whole(path) as draft:
+        draft.write_bytes(content)
     return path
 
 

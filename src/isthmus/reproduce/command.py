@@ -35,16 +35,18 @@ def reproduce(experiments: list[Experiment], options: Options) -> int:
     failed = False
     for experiment in experiments:
         try:
-            outcome = run_experiment(experiment, progress=True, **vars(options))
+            outcome = run_experiment(experiment, progress=True, found=_show, **vars(options))
         except Stopped as stopped:
             print(f"isthmus: {experiment.name}: {stopped}.", file=sys.stderr)
             return 130
-        _show_outcome(outcome)
+        seconds = show.duration(outcome.record["wall_seconds"])
+        print(f"\n{seconds} in all. Tables, figures and record: {outcome.folder}\n")
         failed = failed or bool(outcome.failed)
     return int(failed)
 
 
-def _show_outcome(outcome: Outcome) -> None:
+def _show(outcome: Outcome) -> None:
+    """Print tables and remarks, and what failed."""
     print(f"{outcome.experiment.title}\n")
     for table in outcome.tables:
         print(show.as_text(table) + "\n")
@@ -54,5 +56,3 @@ def _show_outcome(outcome: Outcome) -> None:
     for each in outcome.failed:
         cell = {k: v for k, v in each.items() if k != "error"}
         print(f"failed: {show.in_words(cell)}: {each['error']}", file=sys.stderr)
-    seconds = show.duration(outcome.record["wall_seconds"])
-    print(f"\n{seconds} in all. Tables, figures and record: {outcome.folder}\n")

@@ -18,11 +18,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ..files import written_whole
+
 Fields: TypeAlias = dict[str, Any]
 """A cell, its numbers or a record: what JSON can hold, by name."""
 
 FORMAT = 1
 DIGITS = 9
+DIGEST = "digest"
 PACKAGE = Path(__file__).parents[1]
 INSIDE = "reproduce"
 # What only shows numbers, and what only runs experiments: no number depends on it.
@@ -66,26 +69,67 @@ def _with_imports(name: str, found: frozenset[Path] = frozenset()) -> frozenset[
 
 
 def lines_of(path: Path) -> list[Fields]:
-    """Lines of a JSON-lines file, without those that are empty or were cut short."""
+    """Lines of a file of cells, without those that are empty or were cut short.
+
+    A line that is whole but not as :func:`append` wrote it is refused: what has changed in it
+    could be a number.
+    """
     found = []
-    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-        with suppress(json.JSONDecodeError):
-            found.append(json.loads(line))
-    return [each for each in found if isinstance(each, dict)]
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    for number, line in enumerate(lines, start=1):
+        try:
+            each = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(each, dict) or each.get(DIGEST) != _digest(each):
+            raise ValueError(
+                f"{path}, line {number}: must be as isthmus wrote it; received one that has "
+                "changed. Remove the line, or start over with --anew."
+            )
+        found.append(each)
+    return found
+
+
+def _digest(fields: Fields) -> str:
+    """Of everything else in a line or a record."""
+    rest = {name: value for name, value in fields.items() if name != DIGEST}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def append(path: Path, line: Fields) -> None:
     """Add a line; the newline comes first, since the last line may have been cut short."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write("\n" + json.dumps(line, allow_nan=False))
+    text = json.dumps({**line, DIGEST: _digest(line)}, allow_nan=False)
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n" + text)
+    except OSError as error:
+        told = f"cannot be written: {error.strerror}"
+        raise type(error)(error.errno, told, str(path)) from error
 
 
 def write(path: Path, head: Fields, results: list[Fields]) -> None:
     """Write a record: what holds for the run with indentation, then a line for each cell."""
-    text = json.dumps(as_json(head), indent=1, ensure_ascii=False, allow_nan=False)
+    head = as_json(head)
+    head[DIGEST] = _digest({**head, "results": results})
+    text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
     rows = ",\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
     body = f"[\n{rows}\n]" if rows else "[]"
-    path.write_text(f'{text.removesuffix("}").rstrip()},\n "results": {body}\n}}\n', "utf-8")
+    with written_whole(path) as draft:
+        draft.write_text(f'{text.removesuffix("}").rstrip()},\n "results": {body}\n}}\n', "utf-8")
+
+
+def read(path: Path) -> Fields:
+    """A record as it was written; one that was changed since is refused."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: must be a whole record; {error}.") from None
+    if not isinstance(found, dict) or found.pop(DIGEST, None) != _digest(found):
+        raise ValueError(
+            f"{path}: must be as isthmus wrote it; received a record that has changed. Run "
+            "the same command again: cells that are done are kept."
+        )
+    return dict(found)
 
 
 def versions(used: Iterable[str] = ()) -> dict[str, str]:

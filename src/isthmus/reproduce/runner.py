@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..files import written_whole
 from . import record, show
 from .draw import Figure, Figures
 from .pool import run_cells
@@ -131,6 +133,7 @@ def run_experiment(
     anew: bool = False,
     any_code: bool = False,
     cells: list[Fields] | None = None,
+    found: Callable[[Outcome], None] | None = None,
 ) -> Outcome:
     """Run what is missing and write tables, figures and record to ``out / experiment.name``.
 
@@ -151,6 +154,8 @@ def run_experiment(
         Use cells that were run with other code of the package.
     cells : list of dict, optional
         Some of the experiment's cells, in place of all.
+    found : callable, optional
+        Called with the outcome before tables, figures and record are written, which may fail.
 
     Raises
     ------
@@ -168,9 +173,7 @@ def run_experiment(
         path.unlink(missing_ok=True)
     code = record.fingerprint(type(experiment).__module__)
     kept = [each for each in record.lines_of(path) if any_code or each.get("code") == code]
-    done = {
-        record.key(each["cell"]): each for each in kept if "error" not in each and "cell" in each
-    }
+    done = {record.key(each["cell"]): each for each in kept if "found" in each}
     # Seed by seed, so that a run that was stopped has whole tables of fewer seeds.
     missing = sorted(
         (cell for k, cell in by_key.items() if k not in done), key=lambda cell: cell.get("seed", 0)
@@ -182,13 +185,13 @@ def run_experiment(
         closing(run_cells(experiment, missing, jobs, report)) as answers,
     ):
         try:
-            for cell, found in answers:
+            for cell, answer in answers:
                 line = {"code": code, "cell": cell}
-                if "error" in found:
-                    failed.append({**cell, **found})
-                    line |= found
+                if "error" in answer:
+                    failed.append({**cell, **answer})
+                    line |= answer
                 else:
-                    done[record.key(cell)] = line = {**line, "found": found}
+                    done[record.key(cell)] = line = {**line, "found": answer}
                 record.append(path, line)
                 if not any_code and record.fingerprint(type(experiment).__module__) != code:
                     raise Stopped("the package's code has changed: run again, or with --any-code")
@@ -220,18 +223,25 @@ def run_experiment(
         "failed": failed,
     }
     results = [{k: v for k, v in each.items() if k != "used"} for each in results]
-    return finish(experiment, folder, head, results)
-
-
-def finish(experiment: Experiment, folder: Path, head: Fields, results: list[Fields]) -> Outcome:
-    """Write tables, figures and the record of results."""
     tables = experiment.tables(results) if results else []
+    outcome = Outcome(experiment, folder, {**head, "results": results}, tables)
+    if found is not None:
+        found(outcome)
+    return finish(outcome)
+
+
+def finish(outcome: Outcome) -> Outcome:
+    """Write tables, figures and the record of results."""
+    experiment, folder, results = outcome.experiment, outcome.folder, outcome.record["results"]
     files = []
     for name, written in (("table.md", show.as_markdown), ("table.txt", show.as_text)):
-        if tables:
+        if outcome.tables:
             files.append(folder / name)
-            files[-1].write_text("\n\n".join(map(written, tables)) + "\n", "utf-8")
+            with written_whole(files[-1]) as draft:
+                draft.write_text("\n\n".join(map(written, outcome.tables)) + "\n", "utf-8")
     figures = show.save_figures(experiment, results, folder) if results else []
-    head = {**head, "figures": [path.stem for path in figures if path.suffix == ".svg"]}
+    head = {name: value for name, value in outcome.record.items() if name != "results"}
+    head["figures"] = [path.stem for path in figures if path.suffix == ".svg"]
     record.write(folder / "record.json", head, results)
-    return Outcome(experiment, folder, {**head, "results": results}, tables, files + figures)
+    whole = {**head, "results": results}
+    return replace(outcome, record=whole, files=files + figures)

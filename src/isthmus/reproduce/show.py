@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..files import written_whole
 from ..words import printable
 from .record import Fields, key
 
@@ -114,9 +115,10 @@ def save_figures(experiment: Experiment, results: list[Fields], folder: Path) ->
     files: list[Path] = []
     with mpl.rc_context(STYLE):
         for name, figure in experiment.figures(results).items():
-            files += [folder / f"{name}.svg", folder / f"{name}.png"]
-            figure.savefig(files[-2], dpi=200, metadata={"Date": None})
-            figure.savefig(files[-1], dpi=140, metadata={"Software": None})
+            for suffix, dpi, without in ((".svg", 200, "Date"), (".png", 140, "Software")):
+                files.append(folder / f"{name}{suffix}")
+                with written_whole(files[-1]) as draft:
+                    figure.savefig(draft, dpi=dpi, metadata={without: None})
     return files
 
 

@@ -97,7 +97,7 @@ class Shown:
 
     def save(self: Any, path: str | os.PathLike[str]) -> Path:
         """Write what is found, without the rows, to a file; see :func:`isthmus.load`."""
-        from .storing import SavedComparison, save
+        from ..storing import SavedComparison, save
 
         return save(SavedComparison.of(self), path)
 

@@ -27,6 +27,7 @@ from .showing import GivenRows
 from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
+from .tables.margins import Margin
 from .tables.parts import date_parts
 from .typing import RandomState
 
@@ -180,7 +181,8 @@ def compare_samples(
     rows = TwoSamples(samples.p, samples.q)
     full = _model(call, seeds, n_jobs)
     stacks = isinstance(full, StackedMDRE)
-    projection, margins = None, ()
+    projection = None
+    margins: tuple[Margin, ...] = ()
     if stacks and Projection.wanted(rows):
         projection = Projection.of(rows)
         tell(projection.note, UserWarning, stacklevel=3)

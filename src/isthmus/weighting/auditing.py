@@ -76,7 +76,7 @@ def audit_weights(
         n_jobs=n_jobs,
         progress=progress,
     )
-    given = given_rows(found, "q", n)
+    given = given_rows(found, n)
     weight = weight[given]
     every = Case.of(found)
     positive = weight > 0

@@ -143,7 +143,7 @@ def importance_weights(
         else:
             notes.append("The weights were tilted until the means asked for are the target's.")
     certificate = case.certificate(log_weight, raw, unseen, short)
-    given = given_rows(found, "q", row_count(source))
+    given = given_rows(found, row_count(source))
     kept, out = np.zeros(len(given), dtype=bool), np.full(len(given), -np.inf)
     places = np.flatnonzero(given)[inside]
     kept[places] = True

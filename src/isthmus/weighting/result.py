@@ -74,8 +74,6 @@ class Weights:
         target's rows in the population.
     notes : tuple of str
         What was done to the weights, a sentence each.
-    labels : pair of str
-        Names of source and target.
 
     Examples
     --------
@@ -94,7 +92,6 @@ class Weights:
     population: Population | None = None
     normalise: str = "mean"
     notes: tuple[str, ...] = ()
-    labels: tuple[str, str] = ("source", "target")
     shape: Shape = field(default_factory=Shape)
 
     @property
@@ -174,7 +171,7 @@ class Weights:
             where pandas is not installed.
         """
         log_ratio = np.full(len(self), np.nan)
-        log_ratio[given_rows(self.comparison, "q", len(self))] = self.comparison.log_ratio_q
+        log_ratio[given_rows(self.comparison, len(self))] = self.comparison.log_ratio_q
         return self.shape.frame(
             {"weight": np.exp(self.log_weight), "log_ratio": log_ratio, "kept": self.kept}
         )
@@ -245,12 +242,10 @@ class Weights:
         return summary(self)
 
 
-def given_rows(comparison: Comparison, side: str, n: int) -> BoolArray:
-    """Which rows of a frame that was given were compared; all but those dropped as missing."""
+def given_rows(comparison: Comparison, n: int) -> BoolArray:
+    """Which of the source's rows were compared: all but those dropped for missing values."""
     encoder = comparison.encoder
-    return (
-        np.ones(n, dtype=bool) if encoder is None else np.asarray(getattr(encoder, f"kept_{side}_"))
-    )
+    return np.ones(n, dtype=bool) if encoder is None else np.asarray(encoder.kept_q_)
 
 
 def normalised(log_weight: Array, normalise: str, target: float) -> Array:

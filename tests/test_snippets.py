@@ -1,13 +1,16 @@
 """Every snippet of the README and of the site is run, Python and commands.
 
 A block that takes long or needs what is not there is marked in the line before it with
-``<!-- not run: reason -->``; these are counted.
+``<!-- not run: reason -->``; these are counted. What a reader need not see, such as how a file came
+to be there, is Python in a comment that begins with ``<!-- setup``.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -25,7 +28,10 @@ PAGES = [
         if not {"_build", "gallery", "reproduction"} & set(page.relative_to(ROOT).parts)
     ),
 ]
-BLOCK = re.compile(r"^(?:(<!-- not run: .+? -->)\n)?```(python|sh)\n(.*?)^```", re.DOTALL | re.M)
+BLOCK = re.compile(
+    r"^(?:(<!-- not run: [^\n]+ -->)\n)?(?:```|<!-- )(python|sh|setup)\n(.*?)^(?:```|-->)$",
+    re.DOTALL | re.M,
+)
 FENCED = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.M)
 
 
@@ -47,7 +53,7 @@ def test_snippets_run_in_the_order_of_the_page(page, tmp_path, monkeypatch, capf
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # real tables may well deserve advice
-            if language == "python":
+            if language != "sh":
                 exec(compile(text, f"{page.name}, block {number}", "exec"), names)
             else:
                 run_commands(text, capfd)
@@ -57,9 +63,15 @@ def run_commands(text: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Run lines that call isthmus; what installs or makes something is not ours to run."""
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
-        if words[:1] == ["isthmus"]:
-            # 3 is the answer of a pipeline whose limit was exceeded.
-            assert run(words[1:]) in {0, 3}, (line, capfd.readouterr().err)
+        if "isthmus" not in words:
+            continue
+        if {"|", ">", "<"} & set(words):
+            ours = f'isthmus() {{ {shlex.quote(sys.executable)} -m isthmus "$@"; }}; {line}'
+            code = subprocess.run(["bash", "-o", "pipefail", "-c", ours]).returncode
+        else:
+            code = run(words[1:])
+        # 3 is the answer to a pipeline whose limit was exceeded.
+        assert code in {0, 3}, (line, capfd.readouterr().err)
 
 
 def test_nearly_all_snippets_are_run():

@@ -25,6 +25,7 @@ from .settings import Call, is_auto
 from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder
+from .tables.margins import Margin
 from .tables.parts import date_parts
 from .typing import RandomState
 
@@ -175,7 +176,8 @@ def compare_samples(
     rows = TwoSamples(samples.p, samples.q)
     full = _model(call, seeds, n_jobs)
     stacks = isinstance(full, StackedMDRE)
-    projection, margins = None, ()
+    projection: Projection | None = None
+    margins: tuple[Margin, ...] = ()
     if stacks and Projection.wanted(rows):
         projection = Projection.of(rows)
         warnings.warn(projection.note, UserWarning, stacklevel=3)

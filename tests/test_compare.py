@@ -99,7 +99,7 @@ class TestInput:
             compare(p, q[["a"]], columns=["a", "b"])
         with pytest.raises(ValueError, match="'b'"):
             plain.log_ratio(p[["a"]])
-        with pytest.warns(UserWarning, match="left out.*'c' \\(only p has it\\)"):
+        with pytest.warns(UserWarning, match=r"left out.*'c' \(only p has it\)"):
             assert compare(p.assign(c=1.0), q, random_state=0).kl == plain.kl
         np.testing.assert_array_equal(plain.log_ratio(p.assign(c=1.0)), plain.log_ratio(p))
 
@@ -219,15 +219,17 @@ class TestCrossFitting:
         settings = {"folds": 3, "random_state": 0, "progress": lambda *a: told.append(a)}
         compare(*normals(50, 50, 0), critic="quadratic", **settings)
         done, total, what = zip(*told, strict=True)
-        assert done == (0, 1, 2, 3, 4)
-        assert set(total) == {4}
+        assert done == (0, 20, 40, 60, 80)
+        assert set(total) == {80}
         assert what[0] == "fit to all rows"
         assert what[1:4] == ("fold 1 of 3", "fold 2 of 3", "fold 3 of 3")
         told.clear()
         compare(*normals(50, 50, 0), **settings)
         done, total, what = zip(*told, strict=True)
-        assert done[0] == 0 and done[-1] == 3 and list(done) == sorted(done)
-        assert set(total) == {3} and what[:2] == ("densities", "candidates")
+        assert done[0] == 0 and done[-1] == 60 and list(done) == sorted(done)
+        assert set(total) == {60} and what[0] == "densities" and "candidates" in what
+        # The bar moves within a stage.
+        assert len(set(done)) > 8
 
     def test_a_progress_bar_can_be_shown(self, capsys):
         compare(*normals(50, 50, 0), folds=2, random_state=0, progress=True)

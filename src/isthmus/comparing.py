@@ -181,7 +181,7 @@ def compare_samples(
     rows = TwoSamples(samples.p, samples.q)
     full = _model(call, seeds, n_jobs)
     stacks = isinstance(full, StackedMDRE)
-    projection = None
+    projection: Projection | None = None
     margins: tuple[Margin, ...] = ()
     if stacks and Projection.wanted(rows):
         projection = Projection.of(rows)

@@ -54,6 +54,7 @@ def test_answers_are_as_they_were(compared, saved):
         assert saved.divergence(name).to_dict() == compared.divergence(name).to_dict()
     assert (saved.rests_on, saved.trusted) == (compared.rests_on, compared.trusted)
     assert saved.feature_names == compared.feature_names
+    assert saved.columns == compared.columns
     assert saved.diagnostics.keys() == compared.diagnostics.keys()
     for name, check in compared.diagnostics.items():
         found = saved.diagnostics[name]

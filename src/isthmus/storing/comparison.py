@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..diagnostics import ColumnDifference
 from ..diagnostics.check import Check
 from ..estimator import ClassEstimator
 from ..functionals import Estimate, get_divergence, importance_weights
-from ..tables.frames import TableEncoder, is_table
+from ..tables.columns import as_table, is_table
+from ..tables.frames import TableEncoder
 from ..typing import Array
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class SavedComparison:
         The command or the call that made it.
     probe : ndarray
         Numbers from the range of each column, mixed at random, for a trial after loading.
+    columns : tuple of ColumnDifference
+        How much each column differs by itself, the most first, and what it does in the ratio.
 
     Examples
     --------
@@ -80,6 +84,7 @@ class SavedComparison:
     rests_on: str
     call: str
     probe: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    columns: tuple[ColumnDifference, ...] = ()
 
     @classmethod
     def of(cls, found: Comparison) -> SavedComparison:
@@ -99,6 +104,7 @@ class SavedComparison:
             found.rests_on,
             call.command() if files else f"isthmus.compare({', '.join(call.arguments)})",
             _mixed([sample.rows for sample in found.samples]),
+            found.columns,
         )
 
     @property
@@ -190,13 +196,11 @@ class SavedComparison:
         ndarray of shape (n,)
         """
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
-        if normalise:
-            return np.asarray(importance_weights(log_ratio))
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(log_ratio))
+        return importance_weights(log_ratio, normalise)
 
     def encode(self, x: Any) -> Any:
         """A frame as the rows that the estimator sees; anything else as it is."""
+        x = as_table(x)
         if self.encoder is not None and is_table(x):
             return self.encoder.transform(x)
         return x

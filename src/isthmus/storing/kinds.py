@@ -36,6 +36,7 @@ from ..critics.quadratic import Coefficients
 from ..critics.splines import Tables
 from ..data.levels import Layout, Levels
 from ..diagnostics.check import Check
+from ..diagnostics.columns import ColumnDifference
 from ..functionals.estimate import Estimate
 from ..maps.affine import AffineMap, Frame
 from ..maps.coordinates import Coordinates
@@ -56,8 +57,12 @@ from ..neural.residual import Residual
 from ..neural.training import Trained
 from ..selection.record import Member, Selection, Trial
 from ..stacked import StackedMDRE
+from ..tables.deciding import LeftOut
+from ..tables.door import Door
 from ..tables.encoding import Plan
 from ..tables.frames import TableEncoder
+from ..tables.margins import Margin as TableMargin
+from ..tables.onesided import OneSided, OneSidedRows
 from .comparison import SavedComparison
 from .registry import Kind
 from .trees import TreeSum
@@ -84,9 +89,15 @@ _ANSWERS = (
     _kind("comparison", SavedComparison),
     _kind("estimate", Estimate),
     _kind("check", Check),
-    _kind("tables.encoder", TableEncoder,
-          "columns drop missing max_levels labels plans feature_names_", "kept_p_ kept_q_"),
+    _kind("column-difference", ColumnDifference),
+    _kind("tables.encoder", TableEncoder, "door columns drop keep missing dates max_levels labels "
+          "plans feature_names_ left_out_ margins_ one_sided_", "kept_p_ kept_q_"),
     _kind("tables.plan", Plan),
+    _kind("tables.door", Door),
+    _kind("tables.left-out", LeftOut),
+    _kind("tables.margin", TableMargin),
+    _kind("tables.one-sided", OneSided),
+    _kind("tables.one-sided-rows", OneSidedRows),
 )  # fmt: skip
 
 _ESTIMATORS = (

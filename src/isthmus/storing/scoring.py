@@ -143,8 +143,8 @@ def _known(model: Any) -> dict[str, list[str]]:
     if encoder is None:
         return {"numbers": list(getattr(_estimator(model), "feature_names_in_", ()))}
     return {
-        "text": [plan.name for plan in encoder.plans if plan.kind == "category"],
-        "numbers": [plan.name for plan in encoder.plans if plan.kind == "number"],
+        "text": [plan.source for plan in encoder.plans if plan.source_kind == "category"],
+        "numbers": [plan.source for plan in encoder.plans if plan.source_kind == "number"],
     }
 
 
@@ -152,7 +152,7 @@ def _used(model: Any, table: Blocks, keys: Sequence[str], source: Path | None) -
     """Columns of the table that the model sees."""
     encoder, estimator = _encoder(model), _estimator(model)
     if encoder is not None:
-        used = list(dict.fromkeys(plan.name for plan in encoder.plans))
+        used = list(dict.fromkeys(plan.source for plan in encoder.plans))
     elif hasattr(estimator, "feature_names_in_"):
         used = list(estimator.feature_names_in_)
     else:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         auxiliaries,
         baselines,
         critics,
+        drifting,
         functionals,
         information,
         plots,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .data.validation import stack
     from .diagnostics import Check, two_sample_test
+    from .drifting import Drift, Reference, drift, drift_reference
     from .functionals import Estimate
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
@@ -38,9 +40,13 @@ _PLACES = {
     "StackedMDRE": "stacked",
     "Check": "diagnostics",
     "Comparison": "comparison",
+    "Drift": "drifting",
     "Estimate": "functionals",
     "Information": "information",
+    "Reference": "drifting",
     "compare": "comparing",
+    "drift": "drifting",
+    "drift_reference": "drifting",
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
@@ -52,14 +58,18 @@ __all__ = [
     "MDRE",
     "Check",
     "Comparison",
+    "Drift",
     "Estimate",
     "Information",
+    "Reference",
     "StackedMDRE",
     "__version__",
     "auxiliaries",
     "baselines",
     "compare",
     "critics",
+    "drift",
+    "drift_reference",
     "functionals",
     "information",
     "mi_matrix",

@@ -1,0 +1,143 @@
+r"""When drift began: the stretch of windows whose p-values are least like chance.
+
+Without drift a valid p-value is uniform, so that e = -log p has an exponential distribution of
+mean one. A stretch with drift has a larger mean, which is fitted. The likeliest stretch around the
+alarms is the answer; beginnings that are nearly as likely make the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..typing import Array
+from .when import Place
+
+
+
+@dataclass(frozen=True)
+class Began:
+    """When the drift began, with an interval.
+
+    Attributes
+    ----------
+    at, low, high : date, number or label
+        Start of the first window with drift; and of the earliest and latest that it may be.
+    ended : date, number or label, or None
+        Start of the first window after it, where the drift did not last to the end.
+    label : str
+        The first window with drift in words.
+    first : int
+        Its place among the windows that were judged.
+    level : float
+        Coverage of the interval.
+    """
+
+    at: Place
+    low: Place
+    high: Place
+    ended: Place | None
+    label: str
+    first: int
+    level: float
+
+    def __str__(self) -> str:
+        told = f"{shown(self.at)}"
+        if (self.low, self.high) != (self.at, self.at):
+            told += f" ({100 * self.level:g} % interval {shown(self.low)} to {shown(self.high)})"
+        return told if self.ended is None else f"{told}, until {shown(self.ended)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in a form that JSON can hold."""
+        return {
+            "at": plain(self.at),
+            "low": plain(self.low),
+            "high": plain(self.high),
+            "ended": None if self.ended is None else plain(self.ended),
+            "window": self.label,
+            "level": self.level,
+        }
+
+
+def find_beginning(
+    starts: Sequence[Place],
+    labels: Sequence[str],
+    p_values: Sequence[float],
+    alarms: Sequence[bool],
+    level: float,
+) -> Began | None:
+    """The likeliest stretch of drift among windows in their order; None without an alarm.
+
+    Examples
+    --------
+    >>> p = [0.6, 0.3, 0.8, 0.5, 0.001, 0.002, 0.001, 0.01]
+    >>> found = find_beginning(range(8), list("abcdefgh"), p, [x <= 0.001 for x in p], 0.95)
+    >>> found.at, found.low, found.high, found.ended
+    (4, 4, 4, None)
+    """
+    if not any(alarms):
+        return None
+    surprise = -np.log(np.asarray(p_values, dtype=np.float64))
+    total = len(surprise)
+    first, last = _stretch(surprise, np.flatnonzero(alarms))
+    begins = np.arange(last)
+    likely = _gain(surprise, begins, np.full(last, last))
+    # What a wrong beginning gains over the right one is, on either side of it, about an
+    # exponential variable (Siegmund, 1988): this is the quantile of the larger of the two.
+    reach = -np.log(1.0 - np.sqrt(level))
+    near = np.flatnonzero(likely >= likely[first] - reach)
+    return Began(
+        at=starts[first],
+        low=starts[int(near.min())],
+        high=starts[int(near.max())],
+        ended=starts[last] if last < total else None,
+        label=labels[first],
+        first=int(first),
+        level=level,
+    )
+
+
+def _stretch(surprise: Array, alarms: Array) -> tuple[int, int]:
+    """Begin and end of the likeliest stretch that holds an alarm, each improved in turn."""
+    total = len(surprise)
+    strongest = int(alarms[np.argmax(surprise[alarms])])
+    best, at = -np.inf, (0, total)
+    for begin, end in ((strongest, strongest + 1), (int(alarms[0]), total)):
+        while True:
+            ends = np.arange(begin + 1, total + 1)
+            new_end = int(ends[np.argmax(_gain(surprise, np.full(len(ends), begin), ends))])
+            begins = np.arange(new_end)
+            new_begin = int(np.argmax(_gain(surprise, begins, np.full(len(begins), new_end))))
+            if (new_begin, new_end) == (begin, end):
+                break
+            begin, end = new_begin, new_end
+        value = float(_gain(surprise, np.array([begin]), np.array([end]))[0])
+        if value > best:
+            best, at = value, (begin, end)
+    return at
+
+
+def _gain(surprise: Array, begins: Array, ends: Array) -> Array:
+    """Log-likelihood that a stretch has a mean of its own, over that of no drift anywhere."""
+    total = np.concatenate([[0.0], np.cumsum(surprise)])
+    length = ends - begins
+    mean = np.maximum((total[ends] - total[begins]) / length, 1.0)
+    return np.asarray(length * (mean - 1.0 - np.log(mean)))
+
+
+def shown(place: Place) -> str:
+    """A date, a number or a label as people write it."""
+    if hasattr(place, "strftime"):
+        midnight = (place.hour, place.minute, place.second) == (0, 0, 0)
+        return place.strftime("%Y-%m-%d" if midnight else "%Y-%m-%d %H:%M")
+    return f"{place:.10g}" if isinstance(place, float) else str(place)
+
+
+def plain(place: Place) -> str | float | int:
+    """A date, a number or a label as JSON can hold it."""
+    if hasattr(place, "isoformat"):
+        return str(place.isoformat())
+    return place

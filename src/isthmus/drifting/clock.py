@@ -8,9 +8,14 @@ import numpy as np
 
 from ..tables.columns import Column
 
+# The column may be of another time zone than the date.
+_MOSTLY = 0.5
+
 
 def repeats_calendar(columns: Mapping[str, Column], dates: np.ndarray, name: str) -> dict[str, str]:
-    """Columns of numbers that are equal to a part of the date in every row, with the reason.
+    """Columns of numbers that are a part of the date in every row, with the reason.
+
+    A date of a neighbouring time zone counts too.
 
     Examples
     --------
@@ -20,14 +25,17 @@ def repeats_calendar(columns: Mapping[str, Column], dates: np.ndarray, name: str
     {'dd': "is the day of 'date'"}
     """
     known = ~np.isnat(dates)
-    parts = _parts(dates[known])
+    shifts = (np.timedelta64(hours, "h") for hours in (0, -14, 14))
+    here, earlier, later = (_parts(dates[known] + shift) for shift in shifts)
     out = {}
     for column in columns.values():
         if column.kind != "number":
             continue
         values = column.numbers[known]
-        for word, part in parts.items():
-            if np.array_equal(values, part):
+        for word, part in here.items():
+            same = values == part
+            near = same | (values == earlier[word]) | (values == later[word])
+            if near.all() and same.mean() >= _MOSTLY:
                 out[column.name] = f"is the {word} of {name!r}"
                 break
     return out

@@ -14,7 +14,7 @@ from ..words import number, printable
 from .reference import Profile
 
 _MOST_LEVELS = 5
-_LEAST_ROWS = 5
+_FEW = 60
 _SURE = 3.0
 
 
@@ -110,10 +110,10 @@ def column_drift(profile: Profile, column: Column, level: float) -> ColumnDrift:
 
 
 def marginal(after: IntArray, before: IntArray, level: float) -> Estimate:
-    r"""Jensen-Shannon divergence of two tables of counts, its bias taken out.
+    """Jensen-Shannon divergence of two tables of counts, its bias taken out.
 
-    Without a difference the plain value is :math:`(K - 1)(1/n + 1/m)/8` on average for K cells. Rare
-    cells, which say little but this, are taken together.
+    The bias is what the plain value would be on average if rows were dealt to both tables at
+    random: nothing, then, is left on average without a difference, however many cells there are.
 
     Examples
     --------
@@ -122,27 +122,49 @@ def marginal(after: IntArray, before: IntArray, level: float) -> Estimate:
     >>> round(e.value, 6), e.low
     (-0.000375, 0.0)
     """
-    rare = (after + before) < _LEAST_ROWS
-    cells = [np.r_[one[~rare], one[rare].sum()] for one in (after, before)]
-    used = (cells[0] + cells[1]) > 0
-    p, q = (one[used] / max(one.sum(), 1) for one in cells)
+    used = (after + before) > 0
+    cells = after[used], before[used]
     n, m = (max(float(one.sum()), 1.0) for one in cells)
+    p, q = cells[0] / n, cells[1] / m
     middle = 0.5 * (p + q)
     with np.errstate(divide="ignore", invalid="ignore"):
         slope_p = np.where(p > 0, 0.5 * np.log(p / middle), 0.0)
         slope_q = np.where(q > 0, 0.5 * np.log(q / middle), 0.0)
     value = float(p @ slope_p + q @ slope_q)
-    free = max(int(used.sum()) - 1, 0)
-    unit = 0.125 * (1.0 / n + 1.0 / m)
-    variance = _variance(p, slope_p) / n + _variance(q, slope_q) / m + 2.0 * free * unit**2
+    bias, chance = _dealt(cells[0] + cells[1], n, m)
+    # The squares of the slopes hold the noise that is the bias, and that is counted apart.
+    noise = 0.5 * bias * (1.0 / n + 1.0 / m)
+    sampled = _variance(p, slope_p) / n + _variance(q, slope_q) / m - noise
     return Estimate.from_std_error(
-        value - free * unit,
-        float(np.sqrt(variance)),
+        value - bias,
+        float(np.sqrt(max(sampled, 0.0) + chance)),
         level=level,
         lower=0.0,
         upper=get_divergence("js").upper,
         method="counts",
     )
+
+
+def _dealt(total: IntArray, n: float, m: float) -> tuple[float, float]:
+    """Mean and variance of the plain value if rows were dealt at random, cell by cell."""
+    from scipy.stats import hypergeom
+
+    size, times = np.unique(total, return_counts=True)
+    unit = 0.125 * (1.0 / n + 1.0 / m)
+    free = 1.0 - size / (n + m)
+    # Of many rows the number in a table is about normal, and its square is what counts.
+    mean, variance = free * unit, 2.0 * (free * unit) ** 2
+    for k, t in enumerate(size[size <= _FEW]):
+        x = np.arange(t + 1)
+        chance = hypergeom.pmf(x, int(n + m), int(t), int(n))
+        p, q = x / n, (t - x) / m
+        middle = 0.5 * (p + q)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = 0.5 * np.where(p > 0, p * np.log(p / middle), 0.0)
+            part += 0.5 * np.where(q > 0, q * np.log(q / middle), 0.0)
+        mean[k] = chance @ part
+        variance[k] = chance @ (part - mean[k]) ** 2
+    return float(times @ mean), float(times @ variance)
 
 
 def _variance(share: Array, values: Array) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,10 @@ class _Work:
         tested = permutation_test(blind, pool.size, self.threshold, seeds)
         made = pool.features.values
         size = sized(made[: pool.size], made[pool.size :], self.divergence, self.level, seeds)
+        estimate = size.estimate
+        if np.isinf(get_divergence(self.divergence).upper) and any(e.new_share for e in effects):
+            why = "the window has levels that the reference lacks, where the ratio is infinite"
+            estimate = replace(estimate, high=np.inf, reason=why)
         alarm = tested.p_value <= self.threshold
         segments = ()
         if alarm:
@@ -197,7 +202,7 @@ class _Work:
         if new:
             notes.append(f"levels that the reference lacks in {listed([repr(n) for n in new])}")
         return Window(
-            one.start, one.end, one.label, number, size.estimate, tested.p_value, alarm, effects,
+            one.start, one.end, one.label, number, estimate, tested.p_value, alarm, effects,
             changed_pairs(pool, blind, base_at, self.level) if alarm else (), segments,
             tuple(notes),
         )  # fmt: skip
@@ -253,6 +258,10 @@ def _matched(
         | {name: "the reference does not have it" for name in kept
            if name not in {*fitted.names, *fitted.left_out}}
     )  # fmt: skip
+    if fitted.rows < LEAST_ROWS:
+        raise TableError(
+            f"reference must have at least {LEAST_ROWS} rows; received {fitted.rows}."
+        )
     if not fitted.profiles:
         raise TableError(
             "reference and current must have a column in common to compare; received "

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..typing import Array, IntArray
 
-_MOST_LEVELS = 40
+_MOST_LEVELS = 20
 _LEAST_ROWS = 5
 _LEAST_SHARE = 0.002
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,14 @@ from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
 from .stacked import STAGES, StackedMDRE, fold_count
-from .tables.frames import TableEncoder, is_table
+from .tables.columns import as_table, is_table
+from .tables.frames import TableEncoder
+from .tables.parts import date_parts
 from .typing import RandomState
 
 Progress = Callable[[int, int, str], None]
+
+_DAYS = ("days",)
 
 
 def compare(
@@ -37,7 +43,9 @@ def compare(
     weight_q: Any = None,
     columns: Any = None,
     drop: Any = (),
-    missing: str = "error",
+    keep: Any = (),
+    missing: str = "indicator",
+    dates: Any = "days",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
@@ -54,8 +62,9 @@ def compare(
     ----------
     p, q : array-like or frame of shape (n, d) or (n,)
         Samples of the numerator and of the denominator. Frames (pandas, polars,
-        pyarrow or a dict of columns) are matched by column name; text and
-        categories become 0/1 columns.
+        pyarrow or a dict of columns) are taken as they are, matched by column name: dates become
+        numbers of days, text and categories 0/1 columns, and what cannot help is left out
+        with a reason. ``c.encoder.summary()`` says what was made of every column.
     estimator : estimator, optional
         Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default :class:`StackedMDRE`, which
         weighs fitted densities, regressions, trees and neighbours by one regression, and is
@@ -71,12 +80,19 @@ def compare(
     weight_p, weight_q : array-like of shape (n,), optional
         Weights of the rows.
     columns : list of str, optional
-        Columns of the frames to use; by default all.
+        Columns of the frames to use, whatever speaks against them; by default all that can
+        help.
     drop : list of str, optional
         Columns of the frames to leave out.
-    missing : {"error", "drop", "indicator"}, default "error"
-        What to do with missing values in frames: refuse them, leave their rows
-        out, or fill in the median and add a 0/1 column that says where.
+    keep : list of str, optional
+        Columns that are used though they would be left out by default: those that alone tell the
+        samples apart by their making, such as the date of two months, identifiers, constants.
+    missing : {"indicator", "drop", "error"}, default "indicator"
+        What to do with missing values in frames: make them a level of their own, and of numbers
+        the median with a 0/1 column that says where; leave their rows out; or refuse them.
+    dates : str or list of str, default "days"
+        What becomes of dates in frames: "days" since 1970, "hour", "weekday", "month", or
+        several of these.
     random_state : int, Generator, RandomState or None
         Makes the result reproducible.
     n_jobs : int, optional
@@ -99,7 +115,7 @@ def compare(
     'ok'
     """
     _check_options(estimator, critic, folds, level, n_jobs, progress)
-    for argument, names in (("columns", columns), ("drop", drop)):
+    for argument, names in (("columns", columns), ("drop", drop), ("keep", keep)):
         if isinstance(names, str):
             raise ValueError(f"{argument} must be a list of names; received the text {names!r}.")
     call = Call(
@@ -109,17 +125,20 @@ def compare(
         level,
         None if columns is None else tuple(columns),
         tuple(drop),
+        tuple(keep),
         missing,
+        date_parts(dates),
         random_state,
         weight_p is not None or weight_q is not None,
     )
     encoder = None
+    p, q = as_table(p), as_table(q)
     if is_table(p) and is_table(q):
-        encoder = TableEncoder(columns, list(drop), missing=missing)
+        encoder = TableEncoder(columns, call.drop, keep=call.keep, missing=missing, dates=dates)
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
-    elif columns is not None or call.drop or missing != "error":
+    elif call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
         raise ValueError(
-            "columns, drop and missing apply to frames; received "
+            "columns, drop, keep, missing and dates apply to frames; received "
             f"{type(p).__name__} and {type(q).__name__}."
         )
     takes_missing = is_classifier(getattr(estimator, "critic", critic))
@@ -210,7 +229,9 @@ def _encoded(
     encoder: TableEncoder, p: Any, q: Any, weight_p: Any, weight_q: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Frames as rows, with the weights of those that were kept."""
-    p, q = encoder.fit_transform(p, q)
+    p, q = encoder.fit_transform(p, q, weight_p, weight_q)
+    for note in encoder.notes():
+        warnings.warn(note, UserWarning, stacklevel=3)
     kept_p, kept_q = encoder.kept_p_, encoder.kept_q_
     weight_p = as_weight(weight_p, len(kept_p), "weight_p")
     weight_q = as_weight(weight_q, len(kept_q), "weight_q")

@@ -33,7 +33,8 @@ from .mdre import MDRE
 from .model.rows import ClassRows, FittedTo
 from .settings import Call
 from .stacked import StackedMDRE
-from .tables.frames import TableEncoder, is_table
+from .tables.columns import as_table, is_table
+from .tables.frames import TableEncoder
 from .typing import Array, RandomState
 from .uncertainty.cross_fitted import by_fit, with_proven_ends
 from .uncertainty.fit import fit_of
@@ -362,6 +363,7 @@ class Comparison:
 
     def encode(self, x: Any) -> Any:
         """A frame as the rows that the estimator sees; anything else as it is."""
+        x = as_table(x)
         if self.encoder is not None and is_table(x):
             return self.encoder.transform(x)
         return x

@@ -82,7 +82,7 @@ class Call:
 
     Attributes
     ----------
-    estimator, critic, folds, level, columns, drop, missing, random_state
+    estimator, critic, folds, level, columns, drop, keep, missing, dates, random_state
         As in :func:`isthmus.compare`.
     weighted : bool
         Whether weights were given.
@@ -103,7 +103,9 @@ class Call:
     level: float = 0.95
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
-    missing: str = "error"
+    keep: tuple[str, ...] = ()
+    missing: str = "indicator"
+    dates: tuple[str, ...] = ("days",)
     random_state: Any = None
     weighted: bool = False
     files: tuple[str, str] | None = None
@@ -131,17 +133,20 @@ class Call:
     def command(self, *further: str) -> str:
         """The command that does the same, with further options."""
         words = ["isthmus", "compare", *(self.files or ())]
-        words += _option("--columns", self.columns) + _option("--drop", self.drop)
-        if self.missing != "error":
+        words += option("--columns", self.columns) + option("--drop", self.drop)
+        words += option("--keep", self.keep)
+        if self.missing != "indicator":
             words += ["--missing", self.missing]
+        if self.dates != ("days",):
+            words += option("--dates", self.dates)
         words += ["--seed", str(self.random_state)]
         if self.level != 0.95:
             words += ["--level", f"{self.level:g}"]
         return shlex.join([*words, *further])
 
 
-def _option(name: str, values: tuple[str, ...] | None) -> list[str]:
-    """Option with names separated by commas, those with a comma in quotes."""
+def option(name: str, values: tuple[str, ...] | None) -> list[str]:
+    """Option of a command with names separated by commas, those with a comma in quotes."""
     if not values:
         return []
     line = io.StringIO()

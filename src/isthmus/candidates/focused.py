@@ -12,6 +12,7 @@ from ..typing import Array, IntArray
 from .base import Candidate, FittedCandidate, Rows
 from .sparse import strongest
 
+_RANK_ROWS = 10_000
 _LEAST_ROWS = 100
 _FEATURES = 20
 _COLUMNS = 10
@@ -51,7 +52,7 @@ class Focused:
         return FocusedFit(at, self.inner.fit(_some(rows, at), seeds))
 
     def _at(self, rows: Rows) -> IntArray:
-        return strongest(rows.samples, _FEATURES)[: self.columns]
+        return strongest(rows.samples.bounded(_RANK_ROWS), _FEATURES)[: self.columns]
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from ..typing import Array, BoolArray, IntArray
 from .base import MOST_NATS, Rows, balanced, limited, log_loss
 
 _BINS = 128
-_RATE = 0.08
-_LEAVES = (6, 31)
+_SIZES = ((6, 0.08), (31, 0.08))
+_LARGE = (63, 0.25)
 _LEAST_ROUNDS, _MOST_ROUNDS = 20, 120
 _LEAST_ROWS, _DEEP_ROWS = 25, 500
-_CHOICE_ROWS = 3000
+_CHOICE_ROWS, _LARGE_ROWS = 3000, 10_000
 _EDGE_ROWS = 20_000
 _LEAST_LEVELS, _MOST_LEVELS = 8, 250
 
@@ -37,11 +37,14 @@ class Trees:
     ----------
     leaves : int
         Leaves of a tree.
+    rate : float
+        What part of itself each tree adds.
     rounds : int or None
-        Number of trees; None leaves it, and the number of leaves, to held-out rows.
+        Number of trees; None leaves it, leaves and rate to held-out rows.
     """
 
     leaves: int = 8
+    rate: float = 0.08
     rounds: int | None = None
     name = "boosted trees"
     takes_before = True
@@ -51,17 +54,28 @@ class Trees:
         return samples.least >= _LEAST_ROWS
 
     def settled(self, rows: Rows, seeds: Seeds) -> Trees:
-        """Choose size and number by rows that are held out."""
-        rows = rows.bounded(_CHOICE_ROWS)
+        """Choose size and number by rows that are held out.
+
+        Where small steps still gain at the last, larger ones are tried on more rows.
+        """
+        few = rows.bounded(_CHOICE_ROWS)
+        sizes = _SIZES if few.samples.least >= _DEEP_ROWS else _SIZES[:1]
+        found = self._best(sizes, few, seeds)
+        if found.rounds == _MOST_ROUNDS and rows.samples.least > _CHOICE_ROWS:
+            sizes = ((found.leaves, found.rate), _LARGE)
+            found = self._best(sizes, rows.bounded(_LARGE_ROWS), seeds)
+        return found
+
+    def _best(self, sizes: tuple[tuple[int, float], ...], rows: Rows, seeds: Seeds) -> Trees:
+        """The size and number of trees that are the likeliest at rows that are held out."""
         rng = seeds("trees held out")
         splits = [split_rows(len(sample), rng, most=None) for sample in rows.samples]
         train = rows.take(*(split.train for split in splits))
         held = rows.take(*(split.held for split in splits))
         best, found = np.inf, replace(self, rounds=_LEAST_ROUNDS)
-        for leaves in _LEAVES:
-            if leaves > _LEAVES[0] and rows.samples.least < _DEEP_ROWS:
-                break
-            fit = replace(self, leaves=leaves, rounds=_MOST_ROUNDS).fit(train, seeds)
+        for leaves, rate in sizes:
+            size = replace(self, leaves=leaves, rate=rate, rounds=_MOST_ROUNDS)
+            fit = size.fit(train, seeds)
             parts = [
                 fit.trees.staged_decision_function(fit.bins(_with(sample.rows, before)))
                 for sample, before in zip(held.samples, held.before, strict=True)
@@ -70,7 +84,7 @@ class Trees:
                 if k >= _LEAST_ROUNDS and k % 5 == 0:
                     loss = log_loss((np.ravel(p), np.ravel(q)), held.samples)
                     if loss < best:
-                        best, found = loss, replace(self, leaves=leaves, rounds=k)
+                        best, found = loss, replace(size, rounds=k)
         return found
 
     def fit(self, rows: Rows, seeds: Seeds) -> TreesFit:
@@ -85,7 +99,7 @@ class Trees:
         )
         bins = Bins.of(X)
         trees = HistGradientBoostingClassifier(
-            learning_rate=_RATE,
+            learning_rate=settled.rate,
             max_iter=settled.rounds or _LEAST_ROUNDS,
             max_leaf_nodes=settled.leaves,
             l2_regularization=5.0,

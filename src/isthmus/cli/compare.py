@@ -26,19 +26,37 @@ def compare(
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAMES", help="Columns to use, separated by commas. Default: all."),
+        typer.Option(
+            metavar="NAMES", help="Columns to use, separated by commas. Default: all that can help."
+        ),
     ] = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="NAMES", help="Columns to leave out, separated by commas."),
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns to use though they would be left out: identifiers, constants, dates "
+            "that alone tell the files apart.",
+        ),
+    ] = None,
     missing: Annotated[
         Missing,
         typer.Option(
-            help="Missing values: refuse them, drop their rows, or put the median in their place "
-            "and add a 0/1 column that tells where."
+            help="Missing values: a level of their own, and the median with a 0/1 column that "
+            "tells where; drop their rows; or refuse them."
         ),
-    ] = Missing.error,
+    ] = Missing.indicator,
+    dates: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PARTS",
+            help="What becomes of dates: days, hour, weekday, month, separated by commas. "
+            "Default: days.",
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     divergence: Annotated[
         list[str] | None,
@@ -65,15 +83,21 @@ def compare(
     Fitted densities, regressions, trees and neighbours are weighed by held-out rows, and the answer
     says what it rests on. Where a check objects, only "at least" is said, with the reason.
 
-    Text and categories become one 0/1 column per level. Dates are refused.
+    Tables are taken as they are: dates, text, missing values. What was made of every column, and
+    what was left out and why, is told. Exit codes: 2 for bad input, 3 for a divergence that
+    --fail-above does not allow.
     """
     if (a is None) != (b is None):
         raise ValueError(f"compare must have two files, or none; received only {a or b}.")
-    if a is None and (columns or drop or missing is not Missing.error):
-        raise ValueError("--columns, --drop and --missing must come with two files; received none.")
+    if a is None and (columns or drop or keep or dates or missing is not Missing.indicator):
+        raise ValueError(
+            "--columns, --drop, --keep, --missing and --dates must come with two files; received "
+            "none."
+        )
     check_options(level, seed, plot, report)
 
     from ..functionals import get_divergence
+    from ..tables.parts import date_parts
     from .example import compare_example
     from .output import Output
 
@@ -92,7 +116,9 @@ def compare(
         level=level,
         columns=None if used is None else tuple(used),
         drop=tuple(names_in(drop) or ()),
+        keep=tuple(names_in(keep) or ()),
         missing=missing.value,
+        dates=date_parts(names_in(dates) or "days", "--dates"),
         random_state=seed,
         files=(str(a), str(b)),
     )
@@ -105,12 +131,21 @@ def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
     from ..comparing import compare_samples
     from ..data.validation import as_two_samples
     from ..plots.style import plain_frame
+    from ..tables.door import Door
     from ..tables.frames import TableEncoder, read_table
     from .output import Result, collected_notes, deliver, save_figure, show_comparison
     from .terminal import progress_bar
 
     labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
-    encoder = TableEncoder(call.columns, call.drop, missing=call.missing, labels=labels)
+    encoder = TableEncoder(
+        call.columns,
+        call.drop,
+        keep=call.keep,
+        missing=call.missing,
+        dates=call.dates,
+        labels=labels,
+        door=Door(command=True),
+    )
     with collected_notes() as notes, progress_bar(wanted=not output.quiet) as progress:
         samples = as_two_samples(*encoder.fit_transform(read_table(a), read_table(b)))
         found = compare_samples(samples, call, encoder, progress=progress)

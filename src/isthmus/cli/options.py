@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import enum
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -13,15 +14,26 @@ import typer
 from ..files import check_target
 
 Seed: TypeAlias = Annotated[int, typer.Option(help="Seed; the same one gives the same answer.")]
+FailAbove: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="End with exit code 3 if a divergence is larger, such as js=0.05; may be repeated.",
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+TOO_FAR = 3
+"""Exit code where a divergence is larger than ``--fail-above`` allows; bad input is 2."""
 
 
 class Missing(enum.StrEnum):
     """What to do with missing values; see `isthmus.tables.frames.TableEncoder`."""
 
-    error = "error"
-    drop = "drop"
     indicator = "indicator"
+    drop = "drop"
+    error = "error"
 
 
 def names_in(options: Sequence[str] | None) -> list[str] | None:
@@ -33,6 +45,31 @@ def names_in(options: Sequence[str] | None) -> list[str] | None:
         return [name for row in csv.reader(options) for name in (row or [""])]
     except csv.Error as error:
         raise ValueError(f"Column names must be separated by commas; {error}.") from None
+
+
+def limits_in(options: Sequence[str] | None, names: Sequence[str]) -> dict[str, float]:
+    """Limits in options such as ``js=0.05``, by name; ``names`` are those that there are.
+
+    Examples
+    --------
+    >>> limits_in(["js=0.05", "tv=0.2"], ["js", "tv"])
+    {'js': 0.05, 'tv': 0.2}
+    """
+    found: dict[str, float] = {}
+    for option in options or ():
+        for part in option.split(","):
+            name, _, text = (word.strip() for word in part.partition("="))
+            try:
+                limit = float(text)
+            except ValueError:
+                limit = math.nan
+            if name not in names or not (math.isfinite(limit) and limit >= 0):
+                raise ValueError(
+                    "--fail-above must be NAME=VALUE with a value of at least 0 and a name among "
+                    f"{', '.join(names)}; received {part.strip()!r}."
+                )
+            found[name] = limit
+    return found
 
 
 def check_options(level: float, seed: int, plot: Path | None, report: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Columns of any table a user has, in one of two forms: numbers or categories.
+"""Columns of any table a user has, in a few forms: numbers, dates, durations, or categories.
 
 narwhals recognises the table, and pyarrow reads its columns; it is imported when a table
 arrives, not with the package, and neither pandas nor polars is imported at all.
@@ -12,14 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_pandas_like_series
 from narwhals.exceptions import DuplicateError
 
 from ..data.frames import Frame, as_frame, raw_names, repeated
 from ..typing import Array, BoolArray, IntArray
-from ..words import one_line
 
-Kind: TypeAlias = Literal["number", "category", "empty"]
+Kind: TypeAlias = Literal["number", "category", "date", "duration", "empty", "other"]
 
 
 class TableError(ValueError):
@@ -30,7 +28,14 @@ class TableError(ValueError):
 class Column:
     """One column: numbers with NaN for missing, or codes into levels with -1 for missing.
 
-    A column of kind ``"empty"`` holds missing values only and fits either kind.
+    A date is the number of days since 1970, a duration one of seconds. A column of kind
+    ``"empty"`` holds missing values only and fits any kind; one of kind ``"other"`` holds what
+    is neither a number nor a level, and ``why`` says what.
+
+    Attributes
+    ----------
+    wall : ndarray
+        For dates, days by the clock of their own time zone, of which hours and weekdays are read.
     """
 
     name: str
@@ -38,6 +43,8 @@ class Column:
     numbers: Array = field(default_factory=lambda: np.empty(0))
     codes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     levels: tuple[str, ...] = ()
+    wall: Array = field(default_factory=lambda: np.empty(0))
+    why: str = ""
 
     def __len__(self) -> int:
         return len(self.codes) if self.kind == "category" else len(self.numbers)
@@ -63,7 +70,29 @@ class Column:
         """Return the column with some of its rows."""
         if self.kind == "category":
             return replace(self, codes=self.codes[rows])
-        return replace(self, numbers=self.numbers[rows])
+        wall = self.wall[rows] if self.kind == "date" else self.wall
+        return replace(self, numbers=self.numbers[rows], wall=wall)
+
+    def as_levels(self) -> Column:
+        """Numbers as levels of text, such as "3" and "0.5"; categories as they are."""
+        if self.kind == "category":
+            return self
+        value, code = np.unique(self.numbers, return_inverse=True)
+        there = ~np.isnan(value)
+        codes = np.where(np.isnan(self.numbers), -1, code.reshape(-1))
+        # As text, 1.0 and 1 are one and the same.
+        levels = tuple(repr(float(x)).removesuffix(".0") for x in value[there])
+        return Column(self.name, "category", codes=codes.astype(np.intp), levels=levels)
+
+    def as_numbers(self) -> Column | None:
+        """Levels that all read as numbers as these numbers; None where one does not."""
+        if self.kind != "category":
+            return self
+        try:
+            value = np.array([*map(float, self.levels), np.nan])
+        except ValueError:
+            return None
+        return Column(self.name, "number", value[self.codes])
 
 
 def is_table(obj: Any) -> bool:
@@ -81,19 +110,37 @@ def is_table(obj: Any) -> bool:
         return True
 
 
+def as_table(x: Any, name: str = "x") -> Any:
+    """A series of dates, durations or text as a table of one column; anything else as it is."""
+    series = nw.from_native(x, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or series.dtype.is_numeric():
+        return x
+    return x if series.dtype == nw.Boolean else {name: x}
+
+
 def column_names(table: Any, label: str) -> list[str]:
     """Names of a table's columns, as text and each once."""
     return [name for name, _ in _pairs(table, label)]
 
 
-def as_columns(table: Any, label: str, keep: Iterable[str]) -> dict[str, Column]:
-    """Columns named in ``keep`` in their common form; the others are never looked at."""
+def as_columns(
+    table: Any, label: str, keep: Iterable[str], *, tolerant: bool = False
+) -> dict[str, Column]:
+    """Columns named in ``keep`` in their common form; the others are never looked at.
+
+    One that is neither numbers nor levels is refused, or of kind "other" if ``tolerant``.
+    """
+    from .arrow import as_column
+
     wanted = set(keep)
     columns = {
-        name: _column(name, values, label)
+        name: as_column(name, values, label)
         for name, values in _pairs(table, label)
         if name in wanted
     }
+    for column in columns.values():
+        if column.kind == "other" and not tolerant:
+            raise TableError(column.why)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise TableError(f"The columns of {label} must have one length; received {lengths}.")
@@ -130,84 +177,3 @@ def _of_frame(frame: Frame | None, table: Any, label: str) -> list[tuple[str, An
             f"{label} must be a table in memory; received a {received}: call its collect() first."
         )
     return [(str(series.name), series.to_native()) for series in frame.iter_columns()]
-
-
-def _column(name: str, values: Any, label: str) -> Column:
-    import pyarrow as pa
-    from pyarrow import types
-
-    column = _arrow(name, values, label)
-    kind = column.type
-    is_number = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
-    is_text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
-    if types.is_null(kind):
-        return Column(name, "empty", np.full(len(column), np.nan))
-    if any(test(kind) for test in is_number):
-        numbers = column.cast(pa.float64(), safe=False).to_numpy()
-        return Column(name, "empty" if np.isnan(numbers).all() else "number", numbers)
-    if not any(test(kind) for test in is_text):
-        raise TableError(_refusal(name, kind, label))
-    codes, levels = _coded(column)
-    if not levels:
-        return Column(name, "empty", np.full(len(codes), np.nan))
-    return Column(name, "category", codes=codes, levels=levels)
-
-
-def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
-    """Codes and levels of a column whose chunks may each count their levels differently."""
-    import pyarrow as pa
-
-    place: dict[str, int] = {}
-    parts = [np.empty(0, dtype=np.intp)]
-    for chunk in column.chunks:
-        if not pa.types.is_dictionary(chunk.type):
-            chunk = chunk.cast(pa.large_string()).dictionary_encode()
-        own = [
-            -1 if level is None else place.setdefault(str(level), len(place))
-            for level in chunk.dictionary.to_pylist()
-        ]
-        indices = chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        # The last entry is for the index -1, a missing value.
-        parts.append(np.array([*own, -1], dtype=np.intp)[indices])
-    return np.concatenate(parts), tuple(place)
-
-
-def _arrow(name: str, values: Any, label: str) -> Any:
-    import pyarrow as pa
-
-    if isinstance(values, str | bytes | Mapping):
-        raise TableError(f"Column {name!r} of {label} must be a sequence; received {values!r}.")
-    try:
-        if hasattr(values, "__arrow_c_stream__") and not is_pandas_like_series(values):
-            return pa.chunked_array(values)
-        if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-            # Arrow takes NumPy's text for C's, which ends at the first NUL.
-            values = values.astype(object)
-        # from_pandas: NaN among Python objects is a missing value, too.
-        array = pa.array(values, from_pandas=True)
-        return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
-        raise TableError(
-            f"Column {name!r} of {label} must hold numbers, or text, of one kind; received "
-            f"values that do not fit together ({one_line(error)})."
-        ) from None
-
-
-def _refusal(name: str, kind: Any, label: str) -> str:
-    from pyarrow import types
-
-    if types.is_temporal(kind):
-        return (
-            f"Column {name!r} of {label} must hold numbers or categories; received dates or times "
-            f"({kind}). By themselves they often tell two samples apart: leave the column out "
-            "(drop), or make of it the number that matters, such as the hour or an age in days."
-        )
-    if types.is_binary(kind) or types.is_large_binary(kind):
-        return (
-            f"Column {name!r} of {label} must hold numbers or text in UTF-8; received bytes. Save "
-            "the file as UTF-8, or leave the column out (drop)."
-        )
-    return (
-        f"Column {name!r} of {label} must hold numbers or categories; received {kind}. Leave the "
-        "column out (drop), or make numbers of it."
-    )

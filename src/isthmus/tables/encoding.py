@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..typing import Array
-from ..words import count, listed
-from .columns import Column, Kind, TableError
+from ..typing import Array, IntArray
+from ..words import count
+from .columns import Column, Kind
 
-_WORDS: Mapping[Kind, str] = {
-    "number": "numbers",
-    "category": "text or categories",
-    "empty": "no values",
-}
+OTHER = "other levels"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of one column.
+    """What becomes of one column, or of one part of a date.
 
-    ``fill`` stands for a missing number; an ``indicator`` is a 0/1 feature that
-    tells where a value is missing.
+    Attributes
+    ----------
+    name : str
+        Name of what is made: the column's, or such as "time weekday" for a part of a date.
+    kind : {"number", "category"}
+        What is made of it.
+    source : str
+        Name of the column in the tables.
+    source_kind : str
+        What the column holds there.
+    part : str
+        Part of a date.
+    scale : float
+        What numbers are divided by: 86,400 for durations in days.
+    levels : tuple of str
+        Levels that have a feature of their own.
+    pooled : int
+        Number of further levels, which are one; zero for none.
+    fill : float
+        What stands for a missing number.
+    indicator : bool
+        Whether a 0/1 feature tells where a value is missing.
+    told_by : str
+        Name of a column whose feature tells it, where the same rows are missing there.
+    note : str
+        What else was decided.
     """
 
     name: str
     kind: Kind
+    source: str = ""
+    source_kind: Kind = "number"
+    part: str = "days"
+    scale: float = 1.0
     levels: tuple[str, ...] = ()
+    pooled: int = 0
     fill: float = np.nan
     indicator: bool = False
+    told_by: str = ""
+    note: str = ""
 
     @property
     def features(self) -> list[str]:
@@ -38,77 +65,57 @@ class Plan:
         made = [self.name]
         if self.kind == "category":
             made = [f"{self.name}={level}" for level in self.levels]
+            made += [f"{self.name}={OTHER}"] * bool(self.pooled)
         return made + [f"{self.name} is missing"] * self.indicator
+
+    def slots(self, column: Column) -> IntArray:
+        """Number of the feature that every row of a category has, or -1 for none."""
+        place = {level: i for i, level in enumerate(self.levels)}
+        rest = len(self.levels) if self.pooled else -1
+        # The spare slot at the end is what code -1, a missing value, points to.
+        own = np.array([*(place.get(level, rest) for level in column.levels), -1])
+        return np.asarray(own[column.codes])
 
     def encode(self, column: Column) -> Array:
         """Features of the column, shape (n, len(features))."""
         missing = column.missing
         if self.kind == "category":
-            place = {level: i for i, level in enumerate(self.levels)}
-            # The spare slot at the end is what code -1, a missing value, points to.
-            slots = np.array([*(place.get(level, -1) for level in column.levels), -1])
-            codes = slots[column.codes] if column.kind == "category" else np.full(len(column), -1)
-            values = np.equal.outer(codes, np.arange(len(self.levels))).astype(np.float64)
+            width = len(self.levels) + bool(self.pooled)
+            values = np.equal.outer(self.slots(column), np.arange(width)).astype(np.float64)
         else:
-            values = np.where(missing, self.fill, column.numbers)[:, None]
+            values = np.where(missing, self.fill, column.numbers / self.scale)[:, None]
         return np.hstack([values, missing[:, None]]) if self.indicator else values
 
     def in_words(self) -> str:
         """Say what is made of the column."""
         if self.kind == "category":
-            words = f"{_WORDS[self.kind]}: a 0/1 feature for {count(len(self.levels), 'level')}"
-            filled = "all zeros"
+            words = f"{_made_of(self)}: a 0/1 feature for {count(len(self.levels), 'level')}"
+            if self.pooled:
+                words += f", and one for {count(self.pooled, 'rarer level')} together"
+            filled = "a level of its own"
         else:
-            words = f"{_WORDS[self.kind]}: used as they are"
+            words = _made_of(self)
             filled = f"the median of both tables, {self.fill:.6g}"
-        if self.indicator:
+        if self.indicator and self.kind == "category":
+            words += f"; missing is {filled}"
+        elif self.indicator:
             words += f"; where missing, {filled}, and a 0/1 feature that says so"
-        return words
+        elif self.told_by:
+            words += f"; where missing, {filled}, and the feature of {self.told_by!r} says so"
+        return words + (f"; {self.note}" if self.note else "")
 
 
-def make_plan(p: Column, q: Column, *, labels: tuple[str, str], max_levels: int) -> Plan:
-    """Decide what becomes of a column that two tables share."""
-    check_kinds(p, q, labels)
-    indicator = bool(p.missing.any() or q.missing.any())
-    kind = q.kind if p.kind == "empty" else p.kind
-    if kind == "empty":
-        raise TableError(
-            f"Column {p.name!r} must have a value somewhere; received only missing values in both "
-            "tables. Leave it out (drop)."
-        )
-    if kind == "category":
-        levels = tuple(sorted(p.present | q.present))
-        if len(levels) > max_levels:
-            raise TableError(
-                f"Column {p.name!r} must have at most {max_levels} levels of text; received "
-                f"{len(levels)}, such as {levels[0]!r}. It is probably an identifier or free text: "
-                "leave it out (--drop), or choose the columns to use (--columns)."
-            )
-        return Plan(p.name, kind, levels=levels, indicator=indicator)
-    # Halved and doubled, since the sum of the two middle numbers may overflow.
-    fill = 2 * float(np.nanmedian(np.concatenate([p.numbers, q.numbers]) / 2))
-    return Plan(p.name, kind, fill=fill, indicator=indicator)
-
-
-def check_kinds(p: Column, q: Column, labels: tuple[str, str]) -> None:
-    """Refuse a column that is numbers in one table and text in the other."""
-    if p.kind != q.kind and "empty" not in (p.kind, q.kind):
-        raise TableError(
-            f"Column {p.name!r} must hold the same kind of values in both tables; received "
-            f"{_WORDS[p.kind]} in {labels[0]} and {_WORDS[q.kind]} in {labels[1]}."
-        )
-
-
-def one_sided(p: Column, q: Column, labels: tuple[str, str]) -> str | None:
-    """Say which levels, or missing values, occur in one of two tables only."""
-    told = []
-    for here, there, label in ((p, q, labels[0]), (q, p, labels[1])):
-        only = [repr(level) for level in sorted(here.present - there.present)]
-        if here.missing.any() and not there.missing.any():
-            only.append("missing values")
-        if only:
-            told.append(f"{listed(only)} only in {label}")
-    return f"column {p.name!r} has {' and '.join(told)}" if told else None
+def _made_of(plan: Plan) -> str:
+    if plan.source_kind == "date":
+        return {
+            "days": "dates: the number of days since 1970",
+            "hour": "dates: the hour",
+            "weekday": "dates: the weekday",
+            "month": "dates: the month",
+        }[plan.part]
+    if plan.source_kind == "duration":
+        return f"durations or times: in {'seconds' if plan.scale == 1.0 else 'days'}"
+    return "text or categories" if plan.kind == "category" else "numbers: used as they are"
 
 
 def distinct(names: Iterable[str]) -> list[str]:

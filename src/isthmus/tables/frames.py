@@ -5,50 +5,69 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..data.validation import as_weight
 from ..typing import Array, BoolArray
 from ..words import count, listed
+from . import faults
+from .choosing import Asked, choose, common_columns
 from .columns import Column, TableError, as_columns, column_names, is_table
-from .encoding import Plan, check_kinds, distinct, make_plan, one_sided
+from .deciding import LeftOut, level_rows
+from .door import Door
+from .encoding import Plan, distinct
+from .margins import Margin, margin
+from .onesided import OneSided, found_one_sided
+from .parts import coerced, date_parts, part_of
 from .reading import read_table
 
-__all__ = ["TableEncoder", "TableError", "is_table", "read_table"]
+__all__ = ["LeftOut", "Margin", "OneSided", "Plan", "TableEncoder", "TableError", "is_table",
+           "read_table"]  # fmt: skip
 
 Columns: TypeAlias = dict[str, Column]
 
 
 class TableEncoder:
-    """Make numbers of two tables in one and the same way.
+    """Make numbers of two tables in one and the same way, and say what was made of every column.
 
     Columns are matched by name and come out in alphabetical order, so that the
     order of columns in either table makes no difference.
 
-    - Numbers stay as they are; booleans become 0 and 1.
-    - Text and categories become one 0/1 feature for every level that occurs in
-      either table, none left out. Levels that occur in one table only give a
-      `UserWarning`: the ratio is zero or infinite there.
-    - Dates and times are refused: by themselves they often tell two samples
-      apart. Leave them out, or make of them the number that matters.
-    - A missing value is a null, or NaN among numbers. Infinity is refused.
+    - Numbers stay as they are; booleans become 0 and 1; dates become the number of days since
+      1970, durations and times of day a number of seconds or days.
+    - Text and categories become one 0/1 feature for every level that occurs in either table. Of
+      many levels the most frequent have one of their own, and the others one together.
+    - A missing value is a null, or NaN among numbers: a level of its own among levels, the
+      median and a 0/1 feature among numbers.
+    - Left out, with a reason: columns of one table only, without any value or of one value,
+      identifiers, what is neither number, date nor level, and columns that alone tell the
+      tables apart by their making, such as the date of two months.
 
     Parameters
     ----------
-    columns, drop, missing
-        As in :func:`isthmus.compare`. With ``"indicator"`` a missing category becomes all
-        zeros, and columns with a missing value in either table have a 0/1 feature.
-    max_levels : int, default=50
-        Most levels that a column of text may have; more is an error, since it
-        is probably an identifier.
+    columns, drop, keep, missing, dates
+        As in :func:`isthmus.compare`.
+    max_levels : int, optional
+        Most levels of a column with a feature of their own; by default one for 20 rows of the
+        smaller table, at least 8 and at most 40, and fewer if columns of levels are many.
     labels : tuple of two str, default=("p", "q")
         What messages call the two tables.
+    door : Door
+        What messages call the arguments.
 
     Attributes
     ----------
     plans : list of Plan
-        What becomes of every column.
+        What becomes of every column that is used.
+    left_out_ : tuple of LeftOut
+        The other columns, and why.
+    one_sided_ : tuple of OneSided
+        Levels that only one of the tables has.
+    margins_ : tuple of Margin
+        How much each common column differs by itself.
     feature_names_ : list of str
         Names of the columns of the matrices: ``age``, ``town=Bonn``, ``age is missing``.
     kept_p_, kept_q_ : ndarray of bool
@@ -74,17 +93,24 @@ class TableEncoder:
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         *,
-        missing: str = "error",
-        max_levels: int = 50,
+        keep: Sequence[str] = (),
+        missing: str = "indicator",
+        dates: str | Sequence[str] = "days",
+        max_levels: int | None = None,
         labels: tuple[str, str] = ("p", "q"),
+        door: Door | None = None,
     ) -> None:
+        self.door = door or Door()
         if missing not in ("error", "drop", "indicator"):
             raise ValueError(
-                f"missing must be 'error', 'drop' or 'indicator'; received {missing!r}."
+                f"{self.door.argument('missing')} must be 'error', 'drop' or 'indicator'; received "
+                f"{missing!r}."
             )
         self.columns = columns
         self.drop = drop
+        self.keep = keep
         self.missing = missing
+        self.dates = date_parts(dates, self.door.argument("dates"))
         self.max_levels = max_levels
         self.labels = labels
         self.plans: list[Plan] = []
@@ -94,27 +120,53 @@ class TableEncoder:
         self.fit_transform(p, q)
         return self
 
-    def fit_transform(self, p: Any, q: Any) -> tuple[Array, Array]:
-        """Learn from the two tables and return their matrices, rows dropped if so asked."""
+    def fit_transform(
+        self, p: Any, q: Any, weight_p: Any = None, weight_q: Any = None
+    ) -> tuple[Array, Array]:
+        """Learn from the two tables and return their matrices, rows dropped if so asked.
+
+        Weights of rows count in the shares of levels and in the margins.
+        """
         first, second = self.labels
-        present = column_names(p, first), column_names(q, second)
-        absent = sorted(set(self.drop) - {*present[0], *present[1]})
-        if absent:
-            raise TableError(f"drop must name columns of a table; received {absent!r}.")
-        names = self._choose(*present, self.labels)
-        ps = _checked(as_columns(p, first, names), first)
-        qs = _checked(as_columns(q, second, names), second)
-        if self.missing == "error":
-            _refuse_missing(ps, qs, self.labels)
-        self.kept_p_, self.kept_q_ = self._kept(ps, first), self._kept(qs, second)
-        ps = {name: column.take(self.kept_p_) for name, column in ps.items()}
-        qs = {name: column.take(self.kept_q_) for name, column in qs.items()}
-        self.plans = [
-            make_plan(ps[name], qs[name], labels=self.labels, max_levels=self.max_levels)
-            for name in names
+        names, left = common_columns(column_names(p, first), column_names(q, second), self._asked)
+        ps = as_columns(p, first, names, tolerant=True)
+        qs = as_columns(q, second, names, tolerant=True)
+        faults.refuse([*faults.without_rows(ps, first), *faults.without_rows(qs, second)])
+        weights = [
+            as_weight(weight, len(next(iter(columns.values()))), argument)
+            for weight, columns, argument in (
+                (weight_p, ps, "weight_p"),
+                (weight_q, qs, "weight_q"),
+            )
         ]
+        self.margins_ = tuple(
+            margin(ps[name], qs[name], *weights)
+            for name in names
+            if _comparable(ps[name], qs[name])
+        )
+        choice = choose(ps, qs, names, self._asked)
+        plans = choice.plans
+        left.update(choice.left)
+        self._refuse(ps, qs, plans)
+        self.kept_p_, self.kept_q_ = (
+            self._kept(columns, plans, label) for columns, label in ((ps, first), (qs, second))
+        )
+        if not (self.kept_p_.all() and self.kept_q_.all()):
+            ps = {name: column.take(self.kept_p_) for name, column in ps.items()}
+            qs = {name: column.take(self.kept_q_) for name, column in qs.items()}
+            sources = list(dict.fromkeys(plan.source for plan in plans))
+            choice = choose(ps, qs, sources, self._asked)
+            plans = choice.plans
+            left.update(choice.left)
+        self.left_out_ = tuple(left[name] for name in sorted(left))
+        weights = [weights[0][self.kept_p_], weights[1][self.kept_q_]]
+        self.plans = _without_repeats(plans, ps, qs)
         self.feature_names_ = distinct(name for plan in self.plans for name in plan.features)
-        self._warn(ps, qs)
+        self.one_sided_ = tuple(
+            one
+            for plan in self.plans
+            for one in _one_sided(plan, _made(plan, ps), _made(plan, qs), weights)
+        )
         return self._encode(ps), self._encode(qs)
 
     @property
@@ -125,19 +177,41 @@ class TableEncoder:
     def transform(self, table: Any) -> Array:
         """Make numbers of new rows with the remembered columns, levels and medians.
 
-        Every row comes out, so that a missing value is refused with
-        ``missing="drop"``, too. A level that was in neither table becomes all
-        zeros, with a `UserWarning`.
+        Further columns are not looked at. Every row comes out, so that a missing value is
+        refused with ``missing="drop"``, too. A level that was in neither table counts among
+        the rarer levels, or, where there are none, becomes all zeros, with a `UserWarning`.
         """
         if not self.plans:
             raise TableError("The encoder must be fitted before transform; call fit(p, q) first.")
         labels = ("the fitted tables", "the new table")
-        names = [plan.name for plan in self.plans]
-        self._choose(names, column_names(table, labels[1]), labels)
-        columns = _checked(as_columns(table, labels[1], names), labels[1])
+        names = list(dict.fromkeys(plan.source for plan in self.plans))
+        absent = sorted({*names} - {*column_names(table, labels[1])})
+        if absent:
+            raise TableError(
+                f"{labels[1]} must have the columns that were compared; received one without "
+                f"{absent!r}."
+            )
+        columns = as_columns(table, labels[1], names)
+        found = faults.infinite(columns.values(), labels[1], Door())
+        read: Columns = {}
         for plan in self.plans:
-            self._check_new(plan, columns[plan.name], labels)
-        return self._encode(columns)
+            column = coerced(columns[plan.source], plan.source_kind)
+            if column is None:
+                found.append(
+                    f"Column {plan.source!r} must hold the same kind of values as in {labels[0]}; "
+                    f"received {_KINDS[columns[plan.source].kind]} in {labels[1]}."
+                )
+                continue
+            read[plan.source] = column
+            if self.missing != "indicator" and column.missing.any():
+                found.append(
+                    f"Column {plan.source!r} of {labels[1]} must have a value in every row; "
+                    f"received {count(int(column.missing.sum()), 'missing value')}. Leave those "
+                    "rows out, or fit with missing='indicator'."
+                )
+        faults.refuse(list(dict.fromkeys(found)))
+        self._warn(read, labels[0])
+        return self._encode(read)
 
     @contextmanager
     def expected(self) -> Iterator[None]:
@@ -152,117 +226,143 @@ class TableEncoder:
             yield
 
     def summary(self) -> dict[str, str]:
-        """Say for every column that is used what was made of it."""
-        return {plan.name: plan.in_words() for plan in self.plans}
+        """Say for every column what was made of it, or why it was left out."""
+        told = {plan.name: plan.in_words() for plan in self.plans}
+        told.update({left.name: left.in_words() for left in self.left_out_})
+        return {name: told[name] for name in sorted(told)}
 
-    def _choose(self, p: Sequence[str], q: Sequence[str], labels: tuple[str, str]) -> list[str]:
-        """Columns to use, in alphabetical order."""
-        dropped = set(self.drop)
-        if self.columns is not None:
-            chosen = set(self.columns) - dropped
-            for present, label in ((p, labels[0]), (q, labels[1])):
-                absent = sorted(chosen - set(present))
-                if absent:
-                    raise TableError(
-                        f"columns must name columns of both tables; received {absent!r}, which "
-                        f"{label} does not have. It has {listed([repr(n) for n in present])}."
-                    )
-        else:
-            chosen = set(p) - dropped
-            others = set(q) - dropped
-            told = [
-                f"{sorted(only)!r} only in {label}"
-                for only, label in ((chosen - others, labels[0]), (others - chosen, labels[1]))
-                if only
-            ]
-            if told:
-                raise TableError(
-                    f"{labels[0]} and {labels[1]} must have the same columns; received "
-                    f"{' and '.join(told)}. Drop them, or choose the columns to use."
+    def notes(self) -> list[str]:
+        """What a user must be told: columns that were left out unasked, and one-sided levels."""
+        out = []
+        unasked = [left for left in self.left_out_ if left.because != "asked"]
+        if unasked:
+            told = listed([f"{left.name!r} ({left.reason})" for left in unasked], 4)
+            names = [left.name for left in unasked]
+            out.append(
+                f"left out of the comparison: {told}. {self.door.names('keep', names[:1])} brings "
+                "a column back."
+            )
+        if self.one_sided_:
+            told = listed([one.in_words(self.labels) for one in self.one_sided_], 3)
+            out.append(
+                f"non-overlapping category levels: {told}. There p/q is zero or infinite, and "
+                "so is a KL divergence."
+            )
+        return out
+
+    @property
+    def _asked(self) -> Asked:
+        return Asked(
+            self.columns,
+            self.drop,
+            self.keep,
+            self.dates,
+            self.max_levels,
+            self.labels,
+            self.door,
+        )
+
+    def _refuse(self, p: Columns, q: Columns, plans: list[Plan]) -> None:
+        """All faults of the values at once, each with its remedy."""
+        sources = sorted({plan.source for plan in plans})
+        found = []
+        for columns, label in ((p, self.labels[0]), (q, self.labels[1])):
+            found += faults.infinite([columns[name] for name in sources], label, self.door)
+        if self.missing == "error":
+            for name in sources:
+                found += faults.missing(p[name], q[name], self.labels, self.door)
+        faults.refuse(found)
+
+    def _kept(self, columns: Columns, plans: list[Plan], label: str) -> BoolArray:
+        rows = len(next(iter(columns.values())))
+        if self.missing != "drop":
+            return np.ones(rows, dtype=bool)
+        missing = np.any([columns[plan.source].missing for plan in plans], axis=0)
+        if missing.all():
+            most = max(plans, key=lambda plan: columns[plan.source].missing.sum()).source
+            raise TableError(
+                f"{self.door.word('missing', 'drop')} must leave rows to use; received {label} "
+                f"with a missing value in each of its {count(rows, 'row')}, most of them in "
+                f"{most!r}: {self.door.names('drop', [most])}."
+            )
+        return np.asarray(~missing)
+
+    def _warn(self, columns: Columns, fitted: str) -> None:
+        """Say what new rows have that the fitted tables had not."""
+        for plan in self.plans:
+            column = part_of(columns[plan.source], plan.part)
+            number = int(column.missing.sum())
+            if number and not (plan.indicator or plan.told_by):
+                filled = "zeros" if plan.kind == "category" else f"the median {plan.fill:.6g}"
+                warnings.warn(
+                    f"column {plan.name!r} has {count(number, 'missing value')}, and had none, or "
+                    f"too few to count, in {fitted}; replaced by {filled}.",
+                    UserWarning,
+                    stacklevel=3,
                 )
-        if not chosen:
-            raise TableError("There must be a column to use; received none, or all are dropped.")
-        if "" in chosen:
-            raise TableError(
-                "Every column must have a name; received one without, perhaps a saved row index. "
-                'Name it, or leave it out (drop=[""]).'
-            )
-        return sorted(chosen)
-
-    def _kept(self, columns: Columns, label: str) -> BoolArray:
-        missing = np.any([column.missing for column in columns.values()], axis=0)
-        if self.missing == "drop" and missing.all():
-            raise TableError(
-                f"missing='drop' must leave rows to use; received {label} with a missing value in "
-                f"each of its {count(missing.size, 'row')}."
-            )
-        return ~missing if self.missing == "drop" else np.ones_like(missing)
-
-    def _check_new(self, plan: Plan, column: Column, labels: tuple[str, str]) -> None:
-        check_kinds(Column(plan.name, plan.kind), column, labels)
-        number = int(column.missing.sum())
-        if number and self.missing != "indicator":
-            raise TableError(
-                f"Column {plan.name!r} of {labels[1]} must have a value in every row; received "
-                f"{count(number, 'missing value')}. Leave those rows out, or fit with "
-                "missing='indicator'."
-            )
-        if number and not plan.indicator:
-            filled = "zeros" if plan.kind == "category" else f"the median {plan.fill:.6g}"
-            warnings.warn(
-                f"column {plan.name!r} has {count(number, 'missing value')}, and had none in "
-                f"{labels[0]}; replaced by {filled}.",
-                UserWarning,
-                stacklevel=3,
-            )
-        unknown = [repr(level) for level in sorted(column.present - set(plan.levels))]
-        if unknown:
-            warnings.warn(
-                f"unknown category levels: column {plan.name!r} has {listed(unknown)}, not in "
-                f"{labels[0]}; encoded as all zeros.",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def _warn(self, p: Columns, q: Columns) -> None:
-        found = [one_sided(p[plan.name], q[plan.name], self.labels) for plan in self.plans]
-        told = [sentence for sentence in found if sentence]
-        if told:
-            warnings.warn(
-                f"non-overlapping category levels: {'; '.join(told)}. There p/q is zero or "
-                "infinite, and a divergence may be infinite, too.",
-                UserWarning,
-                stacklevel=3,
-            )
+            if plan.kind == "category" and not plan.pooled:
+                unknown = [repr(level) for level in sorted(column.present - {*plan.levels})]
+                if unknown:
+                    warnings.warn(
+                        f"unknown category levels: column {plan.name!r} has {listed(unknown)}, not "
+                        f"in {fitted}; encoded as all zeros.",
+                        UserWarning,
+                        stacklevel=3,
+                    )
 
     def _encode(self, columns: Columns) -> Array:
-        return np.hstack([plan.encode(columns[plan.name]) for plan in self.plans])
+        return np.hstack([plan.encode(_made(plan, columns)) for plan in self.plans])
 
 
-def _checked(columns: Columns, label: str) -> Columns:
-    for column in columns.values():
-        if len(column) == 0:
-            raise TableError(f"{label} must have at least one row; received none.")
-        infinite = int(np.isinf(column.numbers).sum())
-        if infinite:
-            raise TableError(
-                f"Column {column.name!r} of {label} must hold finite numbers; received "
-                f"{count(infinite, 'infinite value')}."
-            )
-    return columns
+_KINDS = {
+    "number": "numbers",
+    "category": "text or categories",
+    "date": "dates",
+    "duration": "durations",
+    "empty": "no values",
+    "other": "others",
+}
 
 
-def _refuse_missing(p: Columns, q: Columns, labels: tuple[str, str]) -> None:
-    told = []
-    for name in p:
-        numbers = [int(columns[name].missing.sum()) for columns in (p, q)]
-        if any(numbers):
-            told.append(
-                f"column {name!r} with {numbers[0]} in {labels[0]}, {numbers[1]} in {labels[1]}"
-            )
-    if told:
-        raise TableError(
-            f"Values must not be missing; received {listed(told)}. Leave those rows out "
-            "(missing='drop'), mark them (missing='indicator': the median and a 0/1 feature), or "
-            "leave the column out (drop)."
-        )
+def _made(plan: Plan, columns: Columns) -> Column:
+    """The column, or part of a date, of which a plan makes features."""
+    column = part_of(columns[plan.source], plan.part)
+    return coerced(column, plan.kind) or column
+
+
+def _comparable(p: Column, q: Column) -> bool:
+    kinds = {p.kind, q.kind} - {"empty"}
+    return len(kinds) <= 1 and "other" not in kinds
+
+
+def _without_repeats(plans: list[Plan], p: Columns, q: Columns) -> list[Plan]:
+    """One 0/1 feature where numbers of several columns are missing in the same rows."""
+    seen: dict[bytes, str] = {}
+    out = []
+    for plan in plans:
+        if plan.indicator and plan.kind == "number":
+            gone = np.concatenate([columns[plan.source].missing for columns in (p, q)]).tobytes()
+            first = seen.setdefault(gone, plan.name)
+            if first != plan.name:
+                plan = replace(plan, indicator=False, told_by=first)
+        out.append(plan)
+    return out
+
+
+def _one_sided(plan: Plan, p: Column, q: Column, weights: list[Array]) -> list[OneSided]:
+    """Levels, and missing values, that one of the tables lacks."""
+    p, q = (column if plan.kind == "category" else _where_missing(column) for column in (p, q))
+    names = level_rows(p, q)[0]
+    place = {name: k for k, name in enumerate([*names, "missing"])}
+    counts, shares = [], []
+    for column, weight in zip((p, q), weights, strict=True):
+        code = np.array([*(place.get(level, 0) for level in column.levels), len(names)])
+        code = code[column.codes]
+        counts.append(np.bincount(code[weight > 0], minlength=len(place)))
+        shares.append(np.bincount(code, weight, len(place)) / weight.sum())
+    return found_one_sided(plan.name, list(place), (counts[0], counts[1]), (shares[0], shares[1]))
+
+
+def _where_missing(column: Column) -> Column:
+    codes = np.where(column.missing, -1, 0)
+    return Column(column.name, "category", codes=codes, levels=("a value",))

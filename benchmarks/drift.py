@@ -23,6 +23,7 @@ from _record import Run, console, options, progress, table, verdict
 import isthmus
 
 COLUMNS = 15
+PARTS = ["speed", "false_alarms", "power", "sizes"]
 LEVELS = [f"level {k}" for k in range(30)]
 SHARES = np.r_[0.4, 0.2, 0.1, np.full(27, 0.3 / 27)]
 
@@ -173,17 +174,22 @@ def main() -> None:
     parser = options(__doc__, "drift")
     parser.add_argument("--evidently", default=None, help="a Python that has evidently")
     parser.add_argument("--replications", type=int, default=300)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS,
+                        help="what to do anew; the rest of the record is kept")  # fmt: skip
     arguments = parser.parse_args()
     evidently, quick = arguments.evidently, arguments.quick
     arguments.evidently = evidently is not None
     run = Run("drift", arguments)
     n = 300 if quick else 5000
-    run.write(
-        speed=speed(2 if quick else 24, n, evidently),
-        false_alarms=false_alarms(3 if quick else arguments.replications, n),
-        power=power(2 if quick else 50, n),
-        sizes=sizes(2 if quick else 20, (300,) if quick else (1000, 5000, 20000)),
-    )
+    work = {
+        "speed": lambda: speed(2 if quick else 24, n, evidently),
+        "false_alarms": lambda: false_alarms(3 if quick else arguments.replications, n),
+        "power": lambda: power(2 if quick else 50, n),
+        "sizes": lambda: sizes(2 if quick else 20, (300,) if quick else (1000, 5000, 20000)),
+    }
+    found = json.loads(run.path.read_text()) if run.path.exists() else {}
+    kept = {part: found[part] for part in work if part in found}
+    run.write(**kept | {part: work[part]() for part in arguments.parts})
 
 
 if __name__ == "__main__":

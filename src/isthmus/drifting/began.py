@@ -1,8 +1,8 @@
-r"""When drift began: the stretch of windows whose p-values are least like chance.
+"""When drift began: the stretch of windows whose p-values are least like chance.
 
-Without drift a valid p-value is uniform, so that e = -log p has an exponential distribution of
-mean one. A stretch with drift has a larger mean, which is fitted. The likeliest stretch around the
-alarms is the answer; beginnings that are nearly as likely make the interval.
+Without drift a valid p-value is uniform, so that its normal score z has mean zero and variance one.
+A stretch with drift has a larger mean, and a variance of at least one, which are fitted. The likeliest
+stretch around the alarms is the answer; beginnings that are nearly as likely make the interval.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri_exp
 
 from ..typing import Array
 from .when import Place
@@ -65,26 +66,28 @@ class Began:
 def find_beginning(
     starts: Sequence[Place],
     labels: Sequence[str],
-    p_values: Sequence[float],
+    surprises: Sequence[float],
     alarms: Sequence[bool],
     level: float,
 ) -> Began | None:
     """The likeliest stretch of drift among windows in their order; None without an alarm.
 
+    ``surprises`` are minus the logs of the windows' p-values.
+
     Examples
     --------
-    >>> p = [0.6, 0.3, 0.8, 0.5, 0.001, 0.002, 0.001, 0.01]
-    >>> found = find_beginning(range(8), list("abcdefgh"), p, [x <= 0.001 for x in p], 0.95)
+    >>> e = [0.5, 1.2, 0.2, 0.7, 9.0, 12.0, 8.0, 5.0]
+    >>> found = find_beginning(range(8), list("abcdefgh"), e, [x > 6 for x in e], 0.95)
     >>> found.at, found.low, found.high, found.ended
-    (4, 4, 4, None)
+    (4, 3, 4, None)
     """
     if not any(alarms):
         return None
-    surprise = -np.log(np.asarray(p_values, dtype=np.float64))
-    total = len(surprise)
-    first, last = _stretch(surprise, np.flatnonzero(alarms))
+    score = -ndtri_exp(-np.asarray(surprises, dtype=np.float64))
+    total = len(score)
+    first, last = _stretch(score, np.flatnonzero(alarms))
     begins = np.arange(last)
-    likely = _gain(surprise, begins, np.full(last, last))
+    likely = _gain(score, begins, np.full(last, last))
     # What a wrong beginning gains over the right one is, on either side of it, about an
     # exponential variable (Siegmund, 1988): this is the quantile of the larger of the two.
     reach = -np.log(1.0 - np.sqrt(level))
@@ -100,32 +103,35 @@ def find_beginning(
     )
 
 
-def _stretch(surprise: Array, alarms: Array) -> tuple[int, int]:
+def _stretch(score: Array, alarms: Array) -> tuple[int, int]:
     """Begin and end of the likeliest stretch that holds an alarm, each improved in turn."""
-    total = len(surprise)
-    strongest = int(alarms[np.argmax(surprise[alarms])])
+    total = len(score)
+    strongest = int(alarms[np.argmax(score[alarms])])
     best, at = -np.inf, (0, total)
     for begin, end in ((strongest, strongest + 1), (int(alarms[0]), total)):
         while True:
             ends = np.arange(begin + 1, total + 1)
-            new_end = int(ends[np.argmax(_gain(surprise, np.full(len(ends), begin), ends))])
+            new_end = int(ends[np.argmax(_gain(score, np.full(len(ends), begin), ends))])
             begins = np.arange(new_end)
-            new_begin = int(np.argmax(_gain(surprise, begins, np.full(len(begins), new_end))))
+            new_begin = int(np.argmax(_gain(score, begins, np.full(len(begins), new_end))))
             if (new_begin, new_end) == (begin, end):
                 break
             begin, end = new_begin, new_end
-        value = float(_gain(surprise, np.array([begin]), np.array([end]))[0])
+        value = float(_gain(score, np.array([begin]), np.array([end]))[0])
         if value > best:
             best, at = value, (begin, end)
     return at
 
 
-def _gain(surprise: Array, begins: Array, ends: Array) -> Array:
-    """Log-likelihood that a stretch has a mean of its own, over that of no drift anywhere."""
-    total = np.concatenate([[0.0], np.cumsum(surprise)])
+def _gain(score: Array, begins: Array, ends: Array) -> Array:
+    """Log-likelihood that a stretch has a mean and a spread of its own, over that of no drift."""
+    first, second = (np.concatenate([[0.0], np.cumsum(score**k)]) for k in (1, 2))
     length = ends - begins
-    mean = np.maximum((total[ends] - total[begins]) / length, 1.0)
-    return np.asarray(length * (mean - 1.0 - np.log(mean)))
+    squares = second[ends] - second[begins]
+    mean = np.maximum((first[ends] - first[begins]) / length, 0.0)
+    around = squares - 2.0 * mean * (first[ends] - first[begins]) + length * mean**2
+    variance = np.maximum(around / length, 1.0)
+    return np.asarray(0.5 * (squares - length * np.log(variance) - around / variance))
 
 
 def shown(place: Place) -> str:

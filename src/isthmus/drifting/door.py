@@ -20,10 +20,10 @@ from ..words import listed
 from .began import find_beginning
 from .clock import repeats_calendar
 from .columns import column_drift
-from .given import as_mapping
+from .given import as_mapping, chosen, read_columns
 from .pairs import changed_pairs
 from .permuting import blind_features, permutation_test
-from .reference import ROWS, Reference, chosen, drift_reference, read_columns
+from .reference import ROWS, Reference, drift_reference
 from .result import Drift, Window
 from .segments import find_segments
 from .sizing import sized
@@ -117,10 +117,14 @@ def drift(
     ('plan',)
     """
     _check(divergence, level, alarms_per_year, windows_per_year, columns, drop, rows, progress)
-    given = as_mapping(current, "current")
-    slices, name = _slices(given, by, window)
-    fitted, left_out, read = _matched(reference, given, name, columns, drop, rows)
-    fitted, read = _without_calendar(fitted, read, slices, name, columns, left_out)
+    whole = as_mapping(current, "current")
+    given = {name: values for name, values in whole.items() if name not in drop}
+    if not given:
+        raise TableError("current must have a column to compare; received none.")
+    every = read_columns(given, "current")
+    slices, name = _slices(every, by, window)
+    fitted, read = _matched(reference, every, name, columns, drop, list(whole), rows)
+    fitted = _without_calendar(fitted, read, slices, name, columns)
     per_year = windows_per_year or slices.per_year or USUAL_WINDOWS
     notes = [*slices.notes]
     if windows_per_year is None and slices.per_year is None and len(slices.each) > 1:
@@ -128,19 +132,21 @@ def drift(
     threshold = min(1.0, alarms_per_year / per_year)
     seeds = Seeds(random_state)
     work = _Work(fitted, divergence, level, threshold, rows, seeds)
-    windows = []
+    windows, surprises = [], []
     with limited_threads(None), _reporting(progress, len(slices.each)) as report:
         for k, one in enumerate(slices.each):
             report(k, len(slices.each), one.label)
-            taken = {key: column.take(one.rows) for key, column in read.items()}
-            windows.append(work.judged(one, taken, k))
+            taken = {key: read[key].take(one.rows) for key in fitted.names}
+            judged, surprise = work.judged(one, taken, k)
+            windows.append(judged)
+            surprises.append(surprise)
         report(len(slices.each), len(slices.each), "")
-    judged = [(k, one) for k, one in enumerate(windows) if one.p_value is not None]
+    seen = [k for k, one in enumerate(windows) if one.p_value is not None]
     began = find_beginning(
-        [one.start for _, one in judged],
-        [one.label for _, one in judged],
-        [one.p_value for _, one in judged if one.p_value is not None],
-        [one.alarm for _, one in judged],
+        [windows[k].start for k in seen],
+        [windows[k].label for k in seen],
+        [surprises[k] for k in seen],
+        [windows[k].alarm for k in seen],
         level,
     )
     return Drift(
@@ -164,12 +170,15 @@ class _Work:
         self.reference, self.divergence, self.level = reference, divergence, level
         self.threshold, self.rows, self.seeds = threshold, rows, seeds
 
-    def judged(self, one: Slice, columns: Mapping[str, Column], k: int) -> Window:
-        """A window with its size, p-value, columns, and rows in words."""
+    def judged(
+        self, one: Slice, columns: Mapping[str, Column], k: int
+    ) -> tuple[Window, float]:
+        """A window with its size, p-value, columns and rows in words; and how surprising it is."""
         number = len(one.rows)
         if number < LEAST_ROWS:
             note = f"fewer than {LEAST_ROWS} rows: not judged"
-            return Window(one.start, one.end, one.label, number, None, None, False, notes=(note,))
+            few = Window(one.start, one.end, one.label, number, None, None, False, notes=(note,))
+            return few, 0.0
         effects = tuple(
             sorted(
                 (
@@ -201,25 +210,26 @@ class _Work:
         new = [one.name for one in effects if one.new_levels]
         if new:
             notes.append(f"levels that the reference lacks in {listed([repr(n) for n in new])}")
-        return Window(
+        pairs = changed_pairs(pool, blind, base_at, self.level) if alarm else ()
+        found = Window(
             one.start, one.end, one.label, number, estimate, tested.p_value, alarm, effects,
-            changed_pairs(pool, blind, base_at, self.level) if alarm else (), segments,
-            tuple(notes),
+            pairs, segments, tuple(notes),
         )  # fmt: skip
+        return found, tested.surprise
 
 
-def _slices(given: dict[str, Any], by: Any, window: Any) -> tuple[Slices, str | None]:
+def _slices(read: dict[str, Column], by: Any, window: Any) -> tuple[Slices, str | None]:
     """Windows, and the name of the column that they go by."""
-    number = len(next(iter(given.values()), ()))
+    number = len(next(iter(read.values())))
     if by is None:
         return by_rows(number, window), None
     if isinstance(by, str):
-        if by not in given:
+        if by not in read:
             raise TableError(
                 f"by must name a column of current; received {by!r}. It has "
-                f"{listed([repr(one) for one in given])}."
+                f"{listed([repr(one) for one in read])}."
             )
-        return by_values(given[by], window, by), by
+        return by_values(read[by], window), by
     length = len(by) if hasattr(by, "__len__") else None
     if length != number:
         raise ValueError(
@@ -227,60 +237,47 @@ def _slices(given: dict[str, Any], by: Any, window: Any) -> tuple[Slices, str | 
             f"{type(by).__name__}{'' if length is None else f' of length {length}'} for {number} "
             "rows."
         )
-    return by_values(by, window, "by"), None
+    return by_values(read_columns({"by": by}, "current")["by"], window), None
 
 
 def _matched(
     reference: Any,
-    given: dict[str, Any],
+    read: dict[str, Column],
     by: str | None,
     columns: Sequence[str] | None,
     drop: Sequence[str],
+    present: Sequence[str],
     rows: int,
-) -> tuple[Reference, dict[str, str], dict[str, Column]]:
+) -> tuple[Reference, dict[str, Column]]:
     """The reference and the current columns that it is compared with."""
     dropped = {*drop, *([] if by is None else [by])}
     if isinstance(reference, Reference):
+        known = {*reference.names, *reference.left_out}
         fitted = reference if columns is None else reference.only(columns)
-        fitted = fitted.without({name: "left out (drop)" for name in drop if name in fitted.names})
-        if by in fitted.names:
-            fitted = fitted.without({by: "the windows go by it"})
+        fitted = fitted.but(dropped)
     else:
         table = as_mapping(reference, "reference")
-        absent = sorted(set(drop) - set(table) - set(given))
-        if absent:
-            raise TableError(f"drop must name columns of a table; received {absent!r}.")
+        known = set(table)
         fitted = drift_reference(table, columns=columns, drop=sorted(dropped), rows=rows)
+    absent = sorted(set(drop) - known - set(present))
+    if absent:
+        raise TableError(f"drop must name columns of a table; received {absent!r}.")
     wanted = None if columns is None else [name for name in columns if name not in dropped]
-    kept, left_out = chosen(given, "current", wanted, sorted(dropped))
-    fitted = fitted.without(
-        {name: "current does not have it" for name in fitted.names if name not in kept}
-        | {name: "the reference does not have it" for name in kept
-           if name not in {*fitted.names, *fitted.left_out}}
-    )  # fmt: skip
+    others = {name: one for name, one in read.items() if name not in dropped}
+    kept, left_out = chosen(others, "current", wanted)
+    reasons = {name: "current does not have it" for name in fitted.names if name not in others}
+    for name in kept:
+        if name not in fitted.names and name not in fitted.left_out:
+            reasons[name] = "the reference does not have it"
+    fitted = fitted.without({**left_out, **reasons})
     if fitted.rows < LEAST_ROWS:
-        raise TableError(
-            f"reference must have at least {LEAST_ROWS} rows; received {fitted.rows}."
-        )
+        raise TableError(f"reference must have at least {LEAST_ROWS} rows; received {fitted.rows}.")
     if not fitted.profiles:
+        told = listed([f"{name!r} ({why})" for name, why in fitted.left_out.items()])
         raise TableError(
-            "reference and current must have a column in common to compare; received "
-            f"{listed([f'{name!r} ({why})' for name, why in fitted.left_out.items()])}."
+            f"reference and current must have a column in common to compare; received {told}."
         )
-    read = read_columns({name: kept[name] for name in fitted.names}, "current")
-    for profile in fitted.profiles:
-        kinds = {profile.kind, read[profile.name].kind}
-        if kinds == {"number", "category"}:
-            raise TableError(
-                f"Column {profile.name!r} must hold the same kind of values in both tables; "
-                f"received {_KINDS[profile.kind]} in the reference and "
-                f"{_KINDS[read[profile.name].kind]} in current. Make it one kind, or leave it out "
-                "(drop)."
-            )
-    return fitted, left_out, read
-
-
-_KINDS = {"number": "numbers", "category": "text or categories"}
+    return fitted, {one.name: one.same_kind(kept[one.name]) for one in fitted.profiles}
 
 
 def _without_calendar(
@@ -289,17 +286,12 @@ def _without_calendar(
     slices: Slices,
     by: str | None,
     columns: Sequence[str] | None,
-    left_out: Mapping[str, str],
-) -> tuple[Reference, dict[str, Column]]:
-    """Leave out what repeats the calendar, unless it was asked for."""
-    if slices.dates is not None and columns is None:
-        found = repeats_calendar(read, slices.dates, by or "by")
-        if len(found) < len(reference.profiles):
-            reference = reference.without(found)
-    reference = reference.without(
-        {name: why for name, why in left_out.items() if name not in reference.left_out}
-    )
-    return reference, {name: read[name] for name in reference.names}
+) -> Reference:
+    """Leave out what repeats the calendar, unless it was asked for or is all that there is."""
+    if slices.dates is None or columns is not None:
+        return reference
+    found = repeats_calendar(read, slices.dates, by or "by")
+    return reference.without(found) if len(found) < len(reference.profiles) else reference
 
 
 def _reporting(progress: Progress | bool | None, total: int) -> Any:

@@ -1,15 +1,16 @@
-"""A table as it was given: names, values, and which columns are dates."""
+"""A table as it was given: names, values, and which columns are compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..data.frames import as_frame
-from ..tables.columns import TableError, column_names, is_table
-from ..typing import Array
+from ..tables.columns import Column, TableError, as_columns, column_names, is_table
+from ..words import count, listed
 
 
 def as_mapping(table: Any, label: str) -> dict[str, Any]:
@@ -41,85 +42,44 @@ def as_mapping(table: Any, label: str) -> dict[str, Any]:
     return {f"x{j}": array[:, j] for j in range(array.shape[1])}
 
 
-def as_arrow(values: Any) -> Any:
-    """Values as Arrow holds them, or None where it cannot."""
-    import pyarrow as pa
-
-    try:
-        if hasattr(values, "__arrow_c_stream__"):
-            return pa.chunked_array(values)
-        found = pa.array(values, from_pandas=True)
-        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError, OverflowError):
-        return None
-
-
-def is_temporal(values: Any) -> bool:
-    """Whether values are dates, times or differences of times.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_temporal(np.array(["2013-01-01"], dtype="M8[D]")), is_temporal([1.5])
-    (True, False)
-    """
-    import pyarrow as pa
-
-    if isinstance(values, np.ndarray):
-        return values.dtype.kind in "mM"
-    found = as_arrow(values)
-    return found is not None and bool(pa.types.is_temporal(found.type))
+def read_columns(given: Mapping[str, Any], label: str) -> dict[str, Column]:
+    """All columns in their common form; there must be rows, and no number may be infinite."""
+    found = as_columns(given, label, given, tolerant=True)
+    for name, column in found.items():
+        if not len(column):
+            raise TableError(f"{label} must have at least one row; received none.")
+        infinite = int(np.isinf(column.numbers).sum())
+        if infinite:
+            raise TableError(
+                f"Column {name!r} of {label} must hold finite numbers; received "
+                f"{count(infinite, 'infinite value')}. Leave it out (drop), or make them missing."
+            )
+    return found
 
 
-def as_dates(values: Any) -> np.ndarray | None:
-    """Dates as NumPy has them, in microseconds of the clock on the wall; None if they are none.
-
-    Text counts where every value is a date as ISO 8601 writes it. A missing value is NaT.
-
-    Examples
-    --------
-    >>> as_dates(["2013-01-01", "2013-02-01T05:00"]).astype("M8[h]").tolist()[1].hour
-    5
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = as_arrow(values)
-    if found is None or len(found) == found.null_count:
-        return None
-    kind = found.type
-    if pa.types.is_dictionary(kind):
-        found = found.cast(kind.value_type)
-        kind = found.type
-    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    stamp = pa.timestamp("us")
-    try:
-        if pa.types.is_timestamp(kind) and kind.tz is not None:
-            found = pc.local_timestamp(found)
-        elif not (
-            pa.types.is_timestamp(kind)
-            or pa.types.is_date(kind)
-            or any(one(kind) for one in text)
-        ):
-            return None
-        return np.asarray(found.cast(stamp, safe=False).to_numpy(), dtype="M8[us]")
-    except (pa.ArrowException, ValueError):
-        return None
-
-
-def as_days(values: Any) -> Array:
-    """Dates as days since 1970, and differences of times as days; NaN where missing."""
-    import pyarrow as pa
-
-    dates = as_dates(values)
-    if dates is not None:
-        days = dates.astype(np.int64) / 86400e6
-        return np.where(np.isnat(dates), np.nan, days)
-    found = as_arrow(values)
-    if pa.types.is_time(found.type):
-        found = found.cast(pa.time64("us")).cast(pa.int64())
-    elif pa.types.is_duration(found.type):
-        found = found.cast(pa.duration("us"), safe=False).cast(pa.int64())
-    else:
-        found = found.cast(pa.float64())
-    return np.asarray(found.cast(pa.float64()).to_numpy(), dtype=np.float64) / 86400e6
+def chosen(
+    found: Mapping[str, Column], label: str, columns: Sequence[str] | None
+) -> tuple[dict[str, Column], dict[str, str]]:
+    """Columns to compare, dates as days where they are asked for; and what is left out, and why."""
+    absent = sorted(set(columns or ()) - set(found))
+    if absent:
+        raise TableError(
+            f"columns must name columns of the {label}; received {absent!r}. It has "
+            f"{listed([repr(name) for name in found])}."
+        )
+    kept: dict[str, Column] = {}
+    left_out: dict[str, str] = {}
+    for name, column in found.items():
+        if columns is not None and name not in columns:
+            continue
+        if column.kind == "other":
+            if columns is not None:
+                raise TableError(column.why)
+            left_out[name] = column.why
+        elif column.kind == "date" and columns is None:
+            left_out[name] = "a date says when, not what; name it (columns) to compare it in days"
+        elif column.kind in ("date", "duration"):
+            kept[name] = replace(column, kind="number")
+        else:
+            kept[name] = column
+    return kept, left_out

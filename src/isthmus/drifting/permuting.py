@@ -22,6 +22,7 @@ FIRST = 99
 _GO_ON = 0.1
 _LEAST, _MOST = 499, 9999
 _TIE = 1e-4
+_LEAST_P = 1e-15
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,14 @@ class Tested:
     permutations : int
     fitted : bool
         Whether the p-value is below what permutations can tell, from gamma distributions.
+    surprise : float
+        Minus the log of the p-value, told apart by gamma distributions where permutations cannot.
     """
 
     p_value: float
     permutations: int
     fitted: bool
+    surprise: float
 
 
 @dataclass(frozen=True)
@@ -126,14 +130,17 @@ def permutation_test(blind: Blind, size: int, threshold: float, seeds: Seeds) ->
     """
     first, _ = _p_value(blind, size, FIRST, seeds("first permutations"))
     if first > max(_GO_ON, 2.0 * threshold):
-        return Tested(first, FIRST, False)
+        return Tested(first, FIRST, False, -np.log(first))
     # So many that the threshold is a multiple of what one permutation counts.
     count = int(np.clip(np.ceil(2.0 / threshold) - 1, _LEAST, _MOST))
     p_value, fitted = _p_value(blind, size, count, seeds("permutations"))
     least = 1.0 / (count + 1)
-    if p_value > least or threshold >= least:
-        return Tested(p_value, count, False)
-    return Tested(min(least, fitted), count, True)
+    if p_value > least:
+        return Tested(p_value, count, False, -np.log(p_value))
+    fitted = max(min(least, fitted), _LEAST_P)
+    if threshold >= least:
+        return Tested(p_value, count, False, -np.log(fitted))
+    return Tested(fitted, count, True, -np.log(fitted))
 
 
 def _p_value(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..data.sample import bounded_rows
-from ..tables.columns import Column, TableError, as_columns
+from ..tables.columns import Column, TableError
 from ..typing import Array, IntArray
 from ..words import count, listed
-from .given import as_days, as_mapping, is_temporal
+from .given import as_mapping, chosen, read_columns
 from .pooled import Category, Numbers, Pool
 
 _BINS = 20
@@ -71,6 +71,21 @@ class Profile:
             mean, spread = float(np.mean(known)), float(np.std(known))
         return cls(column.name, "number", edges, (), binned(values, edges), mean, spread,
                    values[some])  # fmt: skip
+
+    def same_kind(self, column: Column) -> Column:
+        """A window's column as numbers or levels, whichever the reference has.
+
+        Text that reads as numbers is taken for these, and numbers for levels.
+        """
+        if self.kind == "number" and column.kind == "category":
+            found = column.as_numbers()
+            if found is None:
+                raise TableError(
+                    f"Column {self.name!r} must hold numbers, as in the reference; received text "
+                    f"in current, such as {column.levels[0]!r}. Leave it out (drop)."
+                )
+            return found
+        return column.as_levels() if self.kind == "category" else column
 
     def count(self, column: Column) -> tuple[IntArray, tuple[str, ...]]:
         """Rows of a window in every bin or level, those without a value last; and its levels.
@@ -143,6 +158,13 @@ class Reference:
         kept = tuple(one for one in self.profiles if one.name not in reasons)
         return Reference(kept, self.rows, {**self.left_out, **reasons})
 
+    def but(self, names: Collection[str]) -> Reference:
+        """The same without some columns, of which nothing more is said."""
+        kept = tuple(one for one in self.profiles if one.name not in names)
+        return Reference(
+            kept, self.rows, {k: why for k, why in self.left_out.items() if k not in names}
+        )
+
     def only(self, names: Sequence[str]) -> Reference:
         """The same with these columns, all of which it must have."""
         absent = sorted(set(names) - set(self.names))
@@ -189,9 +211,12 @@ def drift_reference(
     >>> isthmus.drift(reference, rng.normal(size=(500, 2)), random_state=0).alarms
     ()
     """
-    given, left_out = chosen(as_mapping(table, "reference"), "reference", columns, drop)
-    found = read_columns(given, "reference")
-    number = len(next(iter(found.values())))
+    given = {n: v for n, v in as_mapping(table, "reference").items() if n not in drop}
+    if not given:
+        raise TableError("reference must have a column to compare; received none.")
+    read = read_columns(given, "reference")
+    number = len(next(iter(read.values())))
+    found, left_out = chosen(read, "reference", columns)
     some = bounded_rows(number, rows)
     profiles = []
     for name in sorted(found):
@@ -204,51 +229,9 @@ def drift_reference(
         else:
             profiles.append(Profile.of(column, some))
     if not profiles:
-        raise TableError(
-            f"reference must have a column to compare; received {listed(list(left_out.items()))}."
-            if left_out
-            else "reference must have a column to compare; received none."
-        )
+        told = listed([f"{name!r} ({why})" for name, why in left_out.items()])
+        raise TableError(f"reference must have a column to compare; received only {told}.")
     return Reference(tuple(profiles), number, left_out)
-
-
-def chosen(
-    given: dict[str, Any], label: str, columns: Sequence[str] | None, drop: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Columns to compare, dates as days where they are asked for; and what is left out, and why."""
-    absent = sorted(set(columns or ()) - set(given))
-    if absent:
-        raise TableError(
-            f"columns must name columns of the {label}; received {absent!r}. It has "
-            f"{listed([repr(name) for name in given])}."
-        )
-    left_out: dict[str, str] = {}
-    kept: dict[str, Any] = {}
-    for name, values in given.items():
-        if name in drop or (columns is not None and name not in columns):
-            continue
-        if is_temporal(values):
-            if columns is None:
-                left_out[name] = "dates and times say when, not what; name it to compare it in days"
-                continue
-            values = as_days(values)
-        kept[name] = values
-    return kept, left_out
-
-
-def read_columns(given: Mapping[str, Any], label: str) -> dict[str, Column]:
-    """Columns in their common form; none may be infinite, and there must be rows."""
-    found = as_columns(given, label, given)
-    for name, column in found.items():
-        if not len(column):
-            raise TableError(f"{label} must have at least one row; received none.")
-        infinite = int(np.isinf(column.numbers).sum())
-        if infinite:
-            raise TableError(
-                f"Column {name!r} of {label} must hold finite numbers; received "
-                f"{count(infinite, 'infinite value')}. Leave it out (drop), or make them missing."
-            )
-    return found
 
 
 def binned(values: Array, edges: Array) -> IntArray:

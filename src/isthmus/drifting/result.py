@@ -14,7 +14,7 @@ from .began import Began, plain
 from .columns import ColumnDrift
 from .pairs import PairDrift
 from .segments import Segment
-from .telling import advice, answer
+from .telling import advice, answer, ends, in_nats
 from .when import Place
 
 if TYPE_CHECKING:
@@ -257,13 +257,13 @@ class Drift:
     def __str__(self) -> str:
         rows = [("window", "rows", self.divergence, "interval", "p", "", "carried by")]
         for one in self.windows:
-            value = ends = p = ""
+            value = interval = p = ""
             if one.estimate is not None:
-                value, ends = words.rounded(one.estimate)[0], words.ends(one.estimate)
+                value, interval = in_nats(one.estimate.value), ends(one.estimate)
             if one.p_value is not None:
                 p = f"{one.p_value:.3g}"
             carried = words.listed([words.printable(name, 24) for name in one.carried_by], 3)
-            rows.append((one.label, f"{one.rows:,}", value, ends, p, "!" * one.alarm, carried))
+            rows.append((one.label, f"{one.rows:,}", value, interval, p, "!" * one.alarm, carried))
         width = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         right = (False, True, True, True, True, False, False)
         lines = [

@@ -7,15 +7,17 @@ about it; one regression weighs them. Fits to fewer rows show what is still to b
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..candidates import Candidate, Ridge, Rows, Sparse, Trees
 from ..crossfit import Smaller
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..functionals import Estimate, get_divergence
+from ..functionals.f_divergence import Divergence
 from ..selection.weighing import Pair, weigh
 from ..typing import Array, IntArray
 from ..uncertainty.learning import learned_estimate
@@ -60,7 +62,25 @@ def sized(window: Array, reference: Array, divergence: str, level: float, seeds:
     smaller = Smaller(*fewer, 1.0 / _PARTS, 1.0 - 1.0 / _FOLDS)
     weights = np.ones(len(window)), np.ones(len(reference))
     estimate = learned_estimate(found, (log_p, log_q, *weights), smaller, level)
-    return Sized(estimate, log_p, log_q)
+    return Sized(_no_surer_than_rows(estimate, samples, found), log_p, log_q)
+
+
+def _no_surer_than_rows(e: Estimate, samples: TwoSamples, divergence: Divergence) -> Estimate:
+    """The estimate with an upper end of at least what so many rows may hide.
+
+    Where nothing was found the ratio is one everywhere, without any noise. But a mean that is moved
+    by z standard errors hides among k columns until z is about sqrt(2 log k).
+    """
+    error = np.sqrt(1.0 / len(samples.p) + 1.0 / len(samples.q))
+    hidden = np.sqrt(2.0 * np.log(max(samples.n_columns, 2))) + ndtri(0.5 + 0.5 * e.level)
+    high = min(max(e.high, _of_shift(divergence, hidden * error)), divergence.upper)
+    return replace(e, high=high, std_error=max(e.std_error, _of_shift(divergence, error)))
+
+
+def _of_shift(divergence: Divergence, shift: float) -> float:
+    """A divergence of two normal distributions whose means differ by so many standard deviations."""
+    z = ndtri((np.arange(2000) + 0.5) / 2000)
+    return float(divergence.value(shift * (z + 0.5 * shift), shift * (z - 0.5 * shift)))
 
 
 def _parts(n: int, count: int, rng: np.random.Generator) -> IntArray:

@@ -11,6 +11,7 @@ from .. import words
 from .columns import percent
 
 if TYPE_CHECKING:
+    from ..functionals import Estimate
     from .result import Drift, Window
 
 _SMALL = 0.005
@@ -23,7 +24,7 @@ def as_shift(js: float) -> float:
     Examples
     --------
     >>> round(as_shift(0.005), 2), round(as_shift(0.1), 2)
-    (0.2, 0.96)
+    (0.2, 0.94)
     """
     shifts = np.linspace(0.0, 8.0, 161)
     x, weight = np.polynomial.hermite_e.hermegauss(80)
@@ -32,6 +33,26 @@ def as_shift(js: float) -> float:
     t = shifts[:, None] * x + 0.5 * shifts[:, None] ** 2
     values = np.log(2.0) - (np.logaddexp(0.0, -t) @ weight)
     return float(np.interp(js, np.maximum.accumulate(values), shifts))
+
+
+def in_nats(value: float) -> str:
+    """A divergence with the digits that matter for a decision.
+
+    Examples
+    --------
+    >>> in_nats(0.04312), in_nats(12.3456), in_nats(-0.00001)
+    ('0.0431', '12.35', '0.0000')
+    """
+    if not np.isfinite(value):
+        return words.number(value)
+    return words.signed(f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}")
+
+
+def ends(e: Estimate) -> str:
+    """The interval of a divergence: "0.0021 to 0.0035", or "at least 0.0021"."""
+    if e.one_sided:
+        return f"at least {in_nats(e.low)}"
+    return f"{in_nats(e.low)} to {in_nats(e.high)}"
 
 
 def answer(found: Drift) -> str:
@@ -51,8 +72,11 @@ def answer(found: Drift) -> str:
         told = f"Drift since {found.began}: {len(alarms)} of {total} "
         told += "raises an alarm" if len(alarms) == 1 else "raise an alarm"
     carried = carriers(found)
-    by = f", mostly in {words.listed([words.printable(c, 40) for c in carried], 3)}"
-    told += by if carried else ""
+    pair = next((one.pairs[0] for one in alarms if one.pairs), None)
+    if carried:
+        told += f", mostly in {words.listed([words.printable(c, 40) for c in carried], 3)}"
+    elif pair is not None:
+        told += f", in the {pair}"
     where = "" if len(judged) == 1 else f" ({largest.label})"
     return f"{told}. The largest divergence is {_size(found, largest)}{where}."
 
@@ -71,9 +95,8 @@ def _size(found: Drift, window: Window) -> str:
     e = window.estimate
     if e is None:
         return "not known"
-    value = words.rounded(e)[0]
     name = words.divergence(found.divergence)[1]
-    told = f"{name} {value} nats ({words.interval(e)} {words.ends(e)})"
+    told = f"{name} {in_nats(e.value)} ({words.interval(e)} {ends(e)})"
     if found.divergence == "js" and e.value > 0:
         told += f", as if one column had moved by {as_shift(e.value):.1g} standard deviations"
     return told

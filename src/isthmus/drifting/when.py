@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..tables.columns import TableError
-from ..typing import IntArray
+from ..tables.columns import Column, TableError
+from ..typing import Array, IntArray
 from ..words import count, printable
-from .given import as_arrow, as_dates
 
 _SECONDS = {"min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _MONTHS = {"mo": 1, "q": 3, "y": 12}
@@ -152,28 +151,43 @@ def by_rows(n: int, window: Any) -> Slices:
     )  # fmt: skip
 
 
-def by_values(values: Any, window: Any, name: str) -> Slices:
+def by_values(column: Column, window: Any) -> Slices:
     """Windows by what a column says of the rows."""
-    dates = as_dates(values)
+    name = column.name
+    if column.kind == "other":
+        raise TableError(column.why)
+    if column.kind == "empty":
+        raise TableError(f"by must name a column with values; received {name!r}, which has none.")
+    if column.kind == "date":
+        return _by_dates(_instants(column.wall), window, name)
+    if column.kind in ("number", "duration"):
+        return _by_numbers(column.numbers, window, name)
+    dates = _read_dates(column)
     if dates is not None:
         return _by_dates(dates, window, name)
-    found = as_arrow(values)
-    if found is None or found.null_count == len(found):
-        raise TableError(
-            f"by must name a column of dates, numbers or labels; received {name!r}, which holds "
-            f"{'no value' if found is not None else 'values of several kinds'}."
-        )
-    import pyarrow as pa
-
-    if pa.types.is_integer(found.type) or pa.types.is_floating(found.type):
-        numbers = np.asarray(found.cast(pa.float64()).to_numpy(), dtype=np.float64)
-        return _by_numbers(numbers, window, name)
     if window is not None:
         raise ValueError(
             f"window must be left out where by names labels, each of which is a window; received "
             f"{window!r} for {name!r}, whose values are not all dates as ISO 8601 writes them."
         )
-    return _by_labels([None if v is None else str(v) for v in found.to_pylist()], name)
+    return _by_labels(column)
+
+
+def _instants(days: Array) -> np.ndarray:
+    """Days since 1970 as NumPy's dates, to the microsecond; NaN is NaT."""
+    known = ~np.isnan(days)
+    out = np.full(len(days), "NaT", dtype="M8[us]")
+    out[known] = np.round(days[known] * 86400e6).astype(np.int64).astype("M8[us]")
+    return out
+
+
+def _read_dates(column: Column) -> np.ndarray | None:
+    """Levels that are all dates, as ISO 8601 writes them, as dates; None where one is not."""
+    try:
+        levels = [datetime.fromisoformat(level).replace(tzinfo=None) for level in column.levels]
+    except ValueError:
+        return None
+    return np.array([*levels, "NaT"], dtype="M8[us]")[column.codes]
 
 
 def _by_dates(dates: np.ndarray, window: Any, name: str) -> Slices:
@@ -235,22 +249,19 @@ def _by_numbers(numbers: np.ndarray, window: Any, name: str) -> Slices:
     return Slices(slices, None, None, notes)
 
 
-def _by_labels(labels: list[str | None], name: str) -> Slices:
-    place: dict[str, int] = {}
-    at = np.array(
-        [-1 if one is None else place.setdefault(one, len(place)) for one in labels], dtype=np.intp
-    )
-    if len(place) > _MOST_VALUES:
+def _by_labels(column: Column) -> Slices:
+    """Every label in the order of a category, or of first appearance."""
+    if len(column.levels) > _MOST_VALUES:
         raise ValueError(
-            f"by must name a column of at most {_MOST_VALUES:,} labels; received {name!r} with "
-            f"{len(place):,}."
+            f"by must name a column of at most {_MOST_VALUES:,} labels; received {column.name!r} "
+            f"with {len(column.levels):,}."
         )
-    known = np.flatnonzero(at >= 0)
-    words = list(place)
+    known = np.flatnonzero(column.codes >= 0)
     slices = tuple(
-        Slice(words[k], words[k], printable(words[k]), known[rows]) for k, rows in _grouped(at[known])
+        Slice(column.levels[k], column.levels[k], printable(column.levels[k]), known[rows])
+        for k, rows in _grouped(column.codes[known])
     )
-    return Slices(slices, None, None, _left_out(len(at) - len(known), name))
+    return Slices(slices, None, None, _left_out(len(column) - len(known), column.name))
 
 
 def _grouped(at: IntArray) -> Iterator[tuple[int, IntArray]]:

@@ -15,6 +15,7 @@ from ..words import printable
 
 COMMANDS = (
     "compare",
+    "drift",
     "mi",
     "problems",
     "reproduce",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..functionals import Estimate
-from ..words import printable
+from ..words import printable, signed
 from .permuting import Blind
 from .pooled import Pool
 from ..typing import IntArray
@@ -40,7 +40,8 @@ class PairDrift:
 
     def __str__(self) -> str:
         first, second = printable(self.first, 40), printable(self.second, 40)
-        return f"correlation of {first} and {second} {self.before:.2f} → {self.after:.2f}"
+        before, after = (signed(f"{r:.2f}") for r in (self.before, self.after))
+        return f"correlation of {first} and {second} {before} → {after}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in a form that JSON can hold."""

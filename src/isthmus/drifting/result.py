@@ -151,6 +151,11 @@ class Drift:
         """What to do, a sentence each."""
         return advice(self)
 
+    def size(self, window: Window) -> tuple[str, str]:
+        """Divergence of a window and its interval, as text; empty where it was not judged."""
+        e = window.estimate
+        return ("", "") if e is None else (in_nats(e.value), ends(e))
+
     def above(self, limit: float) -> tuple[Window, ...]:
         """Windows whose divergence is above a limit, their whole interval included.
 
@@ -257,11 +262,8 @@ class Drift:
     def __str__(self) -> str:
         rows = [("window", "rows", self.divergence, "interval", "p", "", "carried by")]
         for one in self.windows:
-            value = interval = p = ""
-            if one.estimate is not None:
-                value, interval = in_nats(one.estimate.value), ends(one.estimate)
-            if one.p_value is not None:
-                p = f"{one.p_value:.3g}"
+            value, interval = self.size(one)
+            p = "" if one.p_value is None else f"{one.p_value:.3g}"
             carried = words.listed([words.printable(name, 24) for name in one.carried_by], 3)
             rows.append((one.label, f"{one.rows:,}", value, interval, p, "!" * one.alarm, carried))
         width = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .. import plots, words
 from .._version import __version__
+from ..drifting.telling import ends, in_nats
 from ..files import check_target, written_whole
 from .drawing import Drawing
 from .markup import Markup, head, join, row_name, section, table, tag
@@ -18,7 +19,6 @@ from .shell import document, made_with
 
 if TYPE_CHECKING:
     from ..drifting import ColumnDrift, Drift, Window
-    from ..functionals import Estimate
 
 _COLUMNS = 12
 _WINDOWS = 6
@@ -125,7 +125,7 @@ def _columns(found: Drift, drawing: Drawing) -> Markup:
     cells = [
         (
             row_name(one.name),
-            tag("td", nats(one.effect.value), class_="number value"),
+            tag("td", in_nats(one.effect.value), class_="number value"),
             tag("td", ends(one.effect), class_="number"),
             tag("td", window.label),
             tag("td", one.says, _new(one), class_="rule"),
@@ -156,7 +156,7 @@ def _rows(found: Drift) -> Markup | None:
     told = [
         (
             tag("td", window.label),
-            tag("td", "new" if one.new else "gone"),
+            tag("td", "new" if one.new else "gone", class_="number"),
             tag("td", words.printable(one.rule, 200), class_="rule"),
             tag("td", f"{100 * one.share:.1f} %", class_="number value"),
             tag("td", f"{100 * one.reference:.1f} %", class_="number"),
@@ -209,13 +209,13 @@ def _table(found: Drift) -> Markup:
              head("Interval", "number"), head("p", "number"), head(""), head("Carried by")]  # fmt: skip
     rows = []
     for one in found.windows:
-        e = one.estimate
+        size, interval = found.size(one)
         alarm = tag("span", "alarm", class_="chip warn") if one.alarm else None
         rows.append((
             row_name(one.label),
             tag("td", f"{one.rows:,}", class_="number"),
-            tag("td", "" if e is None else nats(e.value), class_="number value"),
-            tag("td", "" if e is None else ends(e), class_="number"),
+            tag("td", size, class_="number value"),
+            tag("td", interval, class_="number"),
             tag("td", "" if one.p_value is None else f"{one.p_value:.2g}", class_="number"),
             tag("td", alarm),
             tag("td", words.listed([words.printable(n, 30) for n in one.carried_by], 3),
@@ -257,13 +257,3 @@ def _how(found: Drift) -> Markup:
         folded,
         tag("p", versions, class_="soft"),
     )
-
-
-def nats(value: float) -> str:
-    """A divergence with four digits after the point."""
-    return words.signed(f"{value:.4f}") if abs(value) < 1e4 else words.number(value)
-
-
-def ends(e: Estimate) -> str:
-    """The interval of a divergence."""
-    return f"at least {nats(e.low)}" if e.one_sided else f"{nats(e.low)} to {nats(e.high)}"

@@ -126,7 +126,9 @@ def _named(kind: str, window: isthmus.drifting.Window) -> bool:
 def sizes(count: int, counts: tuple[int, ...]) -> list[dict]:
     """A mean shifted by 0.2 standard deviations has a JS of 0.0050, whatever the rows."""
     out = []
-    shown = table("JS of the same drift, truth 0.0050", "rows", "mean", "sd", "intervals that hold it")
+    shown = table(
+        "JS of the same drift, truth 0.0050", "rows", "mean", "sd", "intervals that hold it"
+    )
     for n in counts:
         found = [windows[0].estimate for windows in replicate("mean", n, 1, count)]
         values = np.array([e.value for e in found])

@@ -18,7 +18,6 @@ from ..typing import Array
 from .when import Place
 
 
-
 @dataclass(frozen=True)
 class Began:
     """When the drift began, with an interval.

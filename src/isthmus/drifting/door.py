@@ -15,7 +15,7 @@ from ..data.threads import limited_threads
 from ..data.validation import check_number
 from ..functionals import get_divergence
 from ..tables.columns import Column, TableError
-from ..typing import IntArray, RandomState
+from ..typing import RandomState
 from ..words import listed
 from .began import find_beginning
 from .clock import repeats_calendar
@@ -105,11 +105,16 @@ def drift(
     >>> import numpy as np, isthmus
     >>> rng = np.random.default_rng(0)
     >>> day = np.repeat(np.arange("2024-03-01", "2024-03-07", dtype="M8[D]"), 400)
-    >>> plan = np.where(rng.random(2400) < np.where(day < np.datetime64("2024-03-04"), 0.2, 0.5),
-    ...                 "gold", "basic")
+    >>> plan = np.where(
+    ...     rng.random(2400) < np.where(day < np.datetime64("2024-03-04"), 0.2, 0.5),
+    ...     "gold",
+    ...     "basic",
+    ... )
     >>> current = {"day": day, "plan": plan, "age": rng.normal(40, 9, 2400)}
-    >>> reference = {"plan": rng.choice(["gold", "basic"], 4000, p=[0.2, 0.8]),
-    ...              "age": rng.normal(40, 9, 4000)}
+    >>> reference = {
+    ...     "plan": rng.choice(["gold", "basic"], 4000, p=[0.2, 0.8]),
+    ...     "age": rng.normal(40, 9, 4000),
+    ... }
     >>> found = isthmus.drift(reference, current, by="day", window="1d", random_state=0)
     >>> print(found.began)
     2024-03-04
@@ -170,9 +175,7 @@ class _Work:
         self.reference, self.divergence, self.level = reference, divergence, level
         self.threshold, self.rows, self.seeds = threshold, rows, seeds
 
-    def judged(
-        self, one: Slice, columns: Mapping[str, Column], k: int
-    ) -> tuple[Window, float]:
+    def judged(self, one: Slice, columns: Mapping[str, Column], k: int) -> tuple[Window, float]:
         """A window with its size, p-value, columns and rows in words; and how surprising it is."""
         number = len(one.rows)
         if number < LEAST_ROWS:

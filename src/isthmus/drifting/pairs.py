@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..functionals import Estimate
+from ..typing import IntArray
 from ..words import printable, signed
 from .permuting import Blind
 from .pooled import Pool
-from ..typing import IntArray
 
 _RISK = 0.01
 _MOST = 5

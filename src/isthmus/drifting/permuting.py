@@ -128,6 +128,8 @@ def permutation_test(blind: Blind, size: int, threshold: float, seeds: Seeds) ->
     A few permutations come first. Where these leave a doubt, as many new ones decide as are needed
     to tell a p-value at the threshold; either way the p-value is exact.
     """
+    if not blind.values.shape[1]:
+        return Tested(1.0, 0, False, 0.0)  # nothing varies
     first, _ = _p_value(blind, size, FIRST, seeds("first permutations"))
     if first > max(_GO_ON, 2.0 * threshold):
         return Tested(first, FIRST, False, -np.log(first))

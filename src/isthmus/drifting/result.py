@@ -139,7 +139,9 @@ class Drift:
     def largest(self) -> Window | None:
         """The window with the largest divergence."""
         judged = [one for one in self.windows if one.estimate is not None]
-        return max(judged, key=lambda one: one.estimate.value if one.estimate else 0.0, default=None)
+        return max(
+            judged, key=lambda one: one.estimate.value if one.estimate else 0.0, default=None
+        )
 
     @property
     def answer(self) -> str:
@@ -276,4 +278,3 @@ class Drift:
             for row in rows
         ]
         return "\n".join([self.answer, "", *lines])
-

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit
 
 from ..typing import Array, BoolArray
-from .pooled import Features, Pool
 from ..words import number
+from .pooled import Features, Pool
 
 _DEPTH = 3
 _LEAVES = 8
@@ -66,9 +66,7 @@ class _Condition:
         return f"{self.words} {'>' if self.above else '≤'} {number(self.value)}"
 
 
-def find_segments(
-    pool: Pool, log_ratio: Array, rng: np.random.Generator
-) -> tuple[Segment, ...]:
+def find_segments(pool: Pool, log_ratio: Array, rng: np.random.Generator) -> tuple[Segment, ...]:
     """Rules for rows with the largest log-ratios, and for those with the smallest.
 
     A small tree on the log-ratio of half of the rows proposes them; conditions without which
@@ -91,7 +89,9 @@ def find_segments(
             scored.append((_telling(here[half], is_window[half], new), new, kept, here))
     for _, new, kept, here in sorted(scored, key=lambda one: -one[0]):
         share, reference, z = _shares(here[~half], is_window[~half])
-        if (z if new else -z) < _SURE or sum(one.new is new for one in found) >= (_MOST if new else 1):
+        if (z if new else -z) < _SURE or sum(one.new is new for one in found) >= (
+            _MOST if new else 1
+        ):
             continue
         # What is said already, or is the rest of it, is not said again.
         if (here & taken).sum() > 0.5 * here.sum() or any((here != one).all() for one in told):

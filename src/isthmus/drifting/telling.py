@@ -167,4 +167,3 @@ def _new_levels(window: Window) -> list[str]:
                 "data knows them."
             )
     return out[:2]
-

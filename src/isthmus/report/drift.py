@@ -24,7 +24,8 @@ _COLUMNS = 12
 _WINDOWS = 6
 _STYLE = """
 .wide figure { max-width: none; }
-.todo { font-size: 1.05rem; padding-left: 1.3rem; max-width: 46rem; } .todo li { margin: 0 0 .6rem; }
+.todo { font-size: 1.05rem; padding-left: 1.3rem; max-width: 46rem; }
+.todo li { margin: 0 0 .6rem; }
 td.rule { overflow-wrap: anywhere; } .scroll { overflow-x: auto; }
 """
 
@@ -73,7 +74,9 @@ def _opening(found: Drift, title: str) -> Markup:
     rows = sum(one.rows for one in found.windows)
     chip = ("warn", "!", f"{words.count(alarms, 'alarm')}") if alarms else ("ok", "✓", "no alarm")
     facts = [
-        tag("span", tag("span", chip[1], aria_hidden="true"), " ", chip[2], class_=f"chip {chip[0]}"),
+        tag(
+            "span", tag("span", chip[1], aria_hidden="true"), " ", chip[2], class_=f"chip {chip[0]}"
+        ),
         words.count(len(found.windows), "window"),
         words.count(rows, "row"),
         f"reference of {words.count(found.reference_rows, 'row')}",
@@ -119,7 +122,9 @@ def _columns(found: Drift, drawing: Drawing) -> Markup:
         draw = partial(plots.drift_map, names, places, values)
         told = "Every column alone in every window: the darker, the further from the reference."
         size = (8.6, 1.2 + 0.28 * len(names))
-        parts.append(tag("div", drawing.figure(draw, "Columns over time", told, size), class_="wide"))
+        parts.append(
+            tag("div", drawing.figure(draw, "Columns over time", told, size), class_="wide")
+        )
     heads = [head("Column"), head("Largest effect", "number"), head("Interval", "number"),
              head("Window"), head("What changed")]  # fmt: skip
     cells = [
@@ -148,7 +153,8 @@ def _new(one: ColumnDrift) -> Markup | None:
     return tag(
         "small",
         f" New levels: {words.listed([words.printable(x, 30) for x in one.new_levels])}; "
-        f"{100 * one.new_share:.2g} % of the rows, about {100 * one.expected_share:.2g} % by chance.",
+        f"{100 * one.new_share:.2g} % of the rows, about {100 * one.expected_share:.2g} % by "
+        "chance.",
     )
 
 
@@ -206,7 +212,8 @@ def _worst(found: Drift) -> Sequence[Window]:
 
 def _table(found: Drift) -> Markup:
     heads = [head("Window"), head("Rows", "number"), head("Divergence", "number"),
-             head("Interval", "number"), head("p", "number"), head(""), head("Carried by")]  # fmt: skip
+             head("Interval", "number"), head("p", "number"), head(""),
+             head("Carried by")]  # fmt: skip
     rows = []
     for one in found.windows:
         size, interval = found.size(one)
@@ -243,13 +250,13 @@ def _how(found: Drift) -> Markup:
         "lead.",
         *found.notes,
     ]
-    out = [
-        (row_name(name), tag("td", why, class_="rule")) for name, why in found.left_out.items()
-    ]
+    out = [(row_name(name), tag("td", why, class_="rule")) for name, why in found.left_out.items()]
     folded = None
     if out:
         shown = table("Columns that were not compared", [head("Column"), head("Why")], out)
-        folded = tag("details", tag("summary", f"{words.count(len(out), 'column')} left out"), shown)
+        folded = tag(
+            "details", tag("summary", f"{words.count(len(out), 'column')} left out"), shown
+        )
     versions = f"isthmus {__version__}, Python {platform.python_version()}"
     return section(
         "How it was measured",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         auxiliaries,
         baselines,
         critics,
-        drifting,
         functionals,
         information,
         plots,

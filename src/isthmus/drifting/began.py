@@ -1,20 +1,22 @@
 """When drift began: the stretch of windows whose p-values are least like chance.
 
 Without drift a valid p-value is uniform, so that its normal score z has mean zero and variance one.
-A stretch with drift has a larger mean, and a variance of at least one, which are fitted. The likeliest
-stretch around the alarms is the answer; beginnings that are nearly as likely make the interval.
+A stretch with drift has a larger mean, and a variance of at least one, which are fitted. The
+likeliest stretch around the alarms is the answer; beginnings that are nearly as likely make the
+interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri_exp
 
-from ..typing import Array
+from ..typing import Array, IntArray
 from .when import Place
 
 
@@ -102,7 +104,7 @@ def find_beginning(
     )
 
 
-def _stretch(score: Array, alarms: Array) -> tuple[int, int]:
+def _stretch(score: Array, alarms: IntArray) -> tuple[int, int]:
     """Begin and end of the likeliest stretch that holds an alarm, each improved in turn."""
     total = len(score)
     strongest = int(alarms[np.argmax(score[alarms])])
@@ -122,7 +124,7 @@ def _stretch(score: Array, alarms: Array) -> tuple[int, int]:
     return at
 
 
-def _gain(score: Array, begins: Array, ends: Array) -> Array:
+def _gain(score: Array, begins: IntArray, ends: IntArray) -> Array:
     """Log-likelihood that a stretch has a mean and a spread of its own, over that of no drift."""
     first, second = (np.concatenate([[0.0], np.cumsum(score**k)]) for k in (1, 2))
     length = ends - begins
@@ -135,7 +137,7 @@ def _gain(score: Array, begins: Array, ends: Array) -> Array:
 
 def shown(place: Place) -> str:
     """A date, a number or a label as people write it."""
-    if hasattr(place, "strftime"):
+    if isinstance(place, datetime):
         midnight = (place.hour, place.minute, place.second) == (0, 0, 0)
         return place.strftime("%Y-%m-%d" if midnight else "%Y-%m-%d %H:%M")
     return f"{place:.10g}" if isinstance(place, float) else str(place)
@@ -143,6 +145,6 @@ def shown(place: Place) -> str:
 
 def plain(place: Place) -> str | float | int:
     """A date, a number or a label as JSON can hold it."""
-    if hasattr(place, "isoformat"):
+    if isinstance(place, datetime):
         return str(place.isoformat())
     return place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -192,7 +193,7 @@ def _bins(profile: Profile) -> list[str]:
     edges = [number(float(edge)) for edge in profile.edges]
     if not edges:
         return ["any number"]
-    inner = [f"above {a} to {b}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    inner = [f"above {a} to {b}" for a, b in pairwise(edges)]
     return [f"up to {edges[0]}", *inner, f"above {edges[-1]}"]
 
 

@@ -25,7 +25,7 @@ from .pairs import changed_pairs
 from .permuting import blind_features, permutation_test
 from .reference import ROWS, Reference, drift_reference
 from .result import Drift, Window
-from .segments import find_segments
+from .segments import Segment, find_segments
 from .sizing import sized
 from .when import USUAL_WINDOWS, Slice, Slices, by_rows, by_values
 
@@ -203,7 +203,7 @@ class _Work:
             why = "the window has levels that the reference lacks, where the ratio is infinite"
             estimate = replace(estimate, high=np.inf, reason=why)
         alarm = tested.p_value <= self.threshold
-        segments = ()
+        segments: tuple[Segment, ...] = ()
         if alarm:
             log_ratio = np.concatenate([size.log_ratio_p, size.log_ratio_q])
             segments = find_segments(pool, log_ratio, seeds("segments"))

@@ -59,7 +59,9 @@ def changed_pairs(
         return ()
     found = []
     with np.errstate(invalid="ignore", divide="ignore"):
-        after, before = (np.corrcoef(rows, rowvar=False) for rows in (window, reference))
+        after, before = (
+            np.atleast_2d(np.corrcoef(rows, rowvar=False)) for rows in (window, reference)
+        )
     i, j = blind.members.T
     # The variance of a correlation, whatever the distribution of the scores.
     error = np.sqrt(sum(_variance(rows, i, j) for rows in (window, reference)))

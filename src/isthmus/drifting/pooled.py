@@ -119,7 +119,7 @@ class Pool:
 
     @cached_property
     def features(self) -> Features:
-        """Numbers as they are, levels and missing numbers as 0/1; what does not vary is left out."""
+        """Numbers as they are, levels and gaps as 0/1; what does not vary is left out."""
         values: list[Array] = []
         owner: list[int] = []
         words: list[str | tuple[str, str]] = []

@@ -78,7 +78,7 @@ def _no_surer_than_rows(e: Estimate, samples: TwoSamples, divergence: Divergence
 
 
 def _of_shift(divergence: Divergence, shift: float) -> float:
-    """A divergence of two normal distributions whose means differ by so many standard deviations."""
+    """A divergence of two normal distributions that are so many standard deviations apart."""
     z = ndtri((np.arange(2000) + 0.5) / 2000)
     return float(divergence.value(shift * (z + 0.5 * shift), shift * (z - 0.5 * shift)))
 

@@ -61,7 +61,7 @@ def drift_line(
     x = np.array(places, dtype="M8[us]") if dated else np.arange(len(value))
     low, high = (np.where(np.isfinite(end), end, value) for end in (low, high))
     if len(value) > 1:
-        band = ax.fill_between(x, low, high, color=P, alpha=0.2, linewidth=0)
+        band: Any = ax.fill_between(x, low, high, color=P, alpha=0.2, linewidth=0)
     else:
         band = ax.vlines(x, low, high, color=P, alpha=0.4, linewidth=3)
     (line,) = ax.plot(x, value, color=P, linewidth=1.4, marker=".", markersize=5)
@@ -91,14 +91,15 @@ def drift_line(
 def _name_dates(ax: Axes) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator = AutoDateLocator(maxticks=8)
+    locator: Any = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
     ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    formatter: Any = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_formatter(formatter)
 
 
 def _name_places(ax: Axes, places: Sequence[Any]) -> None:
     step = max(1, -(-len(places) // _MOST_NAMES))
-    at = np.arange(0, len(places), step)
+    at = list(range(0, len(places), step))
     ax.set_xticks(at, labels=[as_label(places[k], 18) for k in at])
     if len(at) > 4:
         ax.tick_params(axis="x", rotation=30)
@@ -151,10 +152,10 @@ def drift_map(
     ax.set_yticks(np.arange(len(names)) + 0.5, labels=[as_label(name, 24) for name in names])
     ax.invert_yaxis()
     step = max(1, -(-len(places) // _MOST_NAMES))
-    at = np.arange(0, len(places), step)
+    at = list(range(0, len(places), step))
     dated = all(hasattr(place, "strftime") for place in places)
     words = [f"{places[k]:%Y-%m-%d}" if dated else as_label(places[k], 18) for k in at]
-    ax.set_xticks(at + 0.5, labels=words)
+    ax.set_xticks([k + 0.5 for k in at], labels=words)
     if len(at) > 4:
         ax.tick_params(axis="x", rotation=30)
     ax.set_xlabel("window")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .data.validation import stack
     from .diagnostics import Check, two_sample_test
+    from .drifting import Drift, Reference, drift, drift_reference
     from .functionals import Estimate
     from .information import Information, mi_matrix, mi_scores, mutual_information
     from .mdre import MDRE
@@ -44,9 +45,11 @@ _PLACES = {
     "StackedMDRE": "stacked",
     "Check": "diagnostics",
     "Comparison": "comparison",
+    "Drift": "drifting",
     "Estimate": "functionals",
     "Information": "information",
     "ModelFileError": "storing",
+    "Reference": "drifting",
     "SavedComparison": "storing",
     "ShiftWeighted": "shifted",
     "ShiftedConformal": "shifted",
@@ -55,6 +58,8 @@ _PLACES = {
     "Weights": "weighting",
     "audit_weights": "weighting",
     "compare": "comparing",
+    "drift": "drifting",
+    "drift_reference": "drifting",
     "importance_weights": "weighting",
     "load": "storing",
     "mi_matrix": "information",
@@ -69,9 +74,11 @@ __all__ = [
     "MDRE",
     "Check",
     "Comparison",
+    "Drift",
     "Estimate",
     "Information",
     "ModelFileError",
+    "Reference",
     "SavedComparison",
     "ShiftWeighted",
     "ShiftedConformal",
@@ -85,6 +92,8 @@ __all__ = [
     "baselines",
     "compare",
     "critics",
+    "drift",
+    "drift_reference",
     "functionals",
     "importance_weights",
     "information",

@@ -18,6 +18,7 @@ from ..words import printable
 
 COMMANDS = (
     "compare",
+    "drift",
     "mi",
     "problems",
     "reproduce",

@@ -38,6 +38,7 @@ from .checks import (
     weight_tail,
 )
 from .columns import column_ranking, column_values, level_shares
+from .drift import drift_line, drift_map
 from .intervals import intervals
 from .ratio import (
     estimated_against_true,
@@ -53,6 +54,8 @@ __all__ = [
     "class_accuracy",
     "column_ranking",
     "column_values",
+    "drift_line",
+    "drift_map",
     "estimated_against_true",
     "family_agreement",
     "intervals",

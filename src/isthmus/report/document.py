@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from .. import words
-from .._version import __version__
 from ..comparison import Comparison
 from ..data.validation import check_number
 from ..diagnostics.columns import ColumnShift, column_blocks, rank_columns
@@ -18,6 +16,7 @@ from ..files import check_target, written_whole
 from . import sections
 from .markup import Markup, join, section, tag
 from .pictures import Pictures
+from .shell import document, made_with
 
 # Above so many columns only those that differ by themselves are permuted.
 _MANY = 60
@@ -123,9 +122,9 @@ def page(
             section("The ratio", tag("div", pictures.ratio(names), class_="figures")),
             sections.repeat(comparison, command, options, notes),
         ),
-        footer(),
+        made_with(),
     ]
-    return whole_page(heading, join(body))
+    return document(heading, join(body))
 
 
 def _columns(
@@ -166,29 +165,3 @@ def _ranked(
         names = [shift.name for shift in ranked]
         alone = rank_columns(comparison, "marginal", columns=names, random_state=seed)
     return ranked, {shift.name: shift for shift in alone}
-
-
-def footer() -> Markup:
-    """What every page ends with."""
-    told = "This page is complete: it holds no scripts and loads nothing."
-    return tag("footer", tag("p", f"Made with isthmus {__version__}. ", told))
-
-
-def whole_page(title: str, body: Markup) -> str:
-    """A page in the house's style: one file without scripts, which loads nothing."""
-    style = files(__package__).joinpath("style.css").read_text("utf-8")
-    head = join(
-        tag("meta", charset="utf-8"),
-        # Even if something slipped through, nothing would run and nothing would be fetched.
-        tag(
-            "meta",
-            http_equiv="Content-Security-Policy",
-            content="default-src 'none'; style-src 'unsafe-inline'; img-src data:",
-        ),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", title),
-        Markup(f"<style>\n{style}</style>"),
-    )
-    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"

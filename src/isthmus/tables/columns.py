@@ -66,7 +66,7 @@ class Column:
             return np.array(self.levels, dtype=object)[self.codes]
         return self.numbers
 
-    def take(self, rows: BoolArray) -> Column:
+    def take(self, rows: BoolArray | IntArray) -> Column:
         """Return the column with some of its rows."""
         if self.kind == "category":
             return replace(self, codes=self.codes[rows])

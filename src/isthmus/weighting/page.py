@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..files import check_target, written_whole
-from ..report.document import footer, whole_page
 from ..report.drawing import Drawing
 from ..report.markup import Markup, head, join, row_name, section, table, tag
 from ..report.sections import chip
+from ..report.shell import document, made_with
 from ..words import SAID, number, signed
 from .pictures import love_plot, overlap_plot
 from .told import facts
@@ -62,9 +62,9 @@ def page(weights: Weights, title: str | None = None) -> str:
             section("Overlap", tag("div", shares, class_="figures"), _overlap(weights)),
             section("What was done", _done(weights)),
         ),
-        footer(),
+        made_with(),
     ]
-    return whole_page(heading, join(body))
+    return document(heading, join(body))
 
 
 def summary(weights: Weights) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .comparison import Comparison
+from .comparison import Comparison, GivenRows
 from .crossfit import cross_fit, own
 from .data.projection import Projection
 from .data.sample import TwoSamples
@@ -23,7 +23,6 @@ from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
 from .settings import Call, is_auto
-from .showing import GivenRows
 from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.columns import as_table, is_table
 from .tables.frames import TableEncoder

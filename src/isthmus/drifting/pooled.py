@@ -37,7 +37,7 @@ class Numbers:
             return self.values
         if gaps.all():
             return np.zeros(len(self.values))
-        return np.where(gaps, np.median(self.values[~gaps]), self.values)
+        return np.where(gaps, np.nanmedian(self.values), self.values)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One page of HTML that answers, checks, draws and can be repeated.
 
 ``comparison.report("report.html")`` writes it, and ``drift.report("drift.html")`` another. The
-page is one file: style and figures are within it, it has no scripts, and it asks the network for nothing.
+page is one file: style and figures are within it, it has no scripts and loads nothing.
 """
 
 from .document import page, write

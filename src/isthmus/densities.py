@@ -10,6 +10,7 @@ from .auxiliaries.discrete import has_atoms
 from .data.holdout import MOST_GAIN, paired_gain
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.telling import quiet
 from .mdre import MDRE
 from .selection.weighing import Pair, error_of
 
@@ -31,8 +32,10 @@ def fit_densities(samples: TwoSamples, seeds: Seeds) -> MDRE:
     if has_atoms(*(sample.rows for sample in samples)):
         normal.set_params(auxiliaries=None)
         levels: MDRE = clone(normal).set_params(anchor=MixedAnchor(), maps=None)
-        # Some rows tell whether levels keep the samples apart.
-        if _separate(levels, samples.bounded(_SOME_ROWS)):
+        # Some rows tell whether levels keep the samples apart; that they lack rare ones is no news.
+        with quiet():
+            apart = _separate(levels, samples.bounded(_SOME_ROWS))
+        if apart:
             levels.fit_samples(samples)
             return levels
         if not _separate(normal, samples):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -13,6 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_number, check_option
 from ..typing import Array, BoolArray, RandomState
 from ..weighting import WeightingError, Weights
@@ -229,7 +229,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             return
         if self.on_small == "raise":
             raise WeightingError(" ".join(told), self.weights_)
-        warnings.warn(" ".join(told), stacklevel=3)
+        tell(" ".join(told), stacklevel=3)
 
     def predict_interval(self, X: Any, alpha: float | None = None) -> Array:
         """Prediction intervals of a regressor.
@@ -309,7 +309,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         found = weighted_thresholds(self.scores_, self.calibration_weight_, new, alpha)
         infinite = int(np.isinf(found).sum())
         if infinite:
-            warnings.warn(
+            tell(
                 f"{infinite} of {len(found)} rows may have any label: the rows that calibrate are "
                 f"worth {self.effective_sample_size_:.0f} on the target, too few beside the weight "
                 f"of such a row for alpha={alpha:g}.",

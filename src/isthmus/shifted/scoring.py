@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..data.seeds import Seeds
+from ..data.telling import tell
 from ..data.validation import check_number
 from ..functionals import Estimate
 from ..typing import RandomState
@@ -186,7 +186,7 @@ def shifted_score(
     size = effective_size(found.held_out)
     out = ShiftedScore(target, plain, change, size, len(given.labels), told, found.weights)
     if not (out.enough and found.weights.usable):
-        warnings.warn(
+        tell(
             f"The {len(given.labels)} rows of X are worth {size:.0f} on the target: neither "
             f"the score nor its interval can be relied on. {found.weights.verdict}",
             stacklevel=2,

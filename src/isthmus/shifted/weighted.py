@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -16,6 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.telling import tell
 from ..data.validation import check_option
 from ..typing import RandomState
 from ..weighting import WeightingError
@@ -136,7 +136,7 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
         if not found.weights.usable:
             if self.on_failure == "raise":
                 raise WeightingError(found.weights.verdict, found.weights)
-            warnings.warn(found.weights.verdict, stacklevel=2)
+            tell(found.weights.verdict, stacklevel=2)
         self.weights_ = found.weights
         self.estimator_ = fit_clone(self.estimator, given.rows, y, target, found.held_out, **routed)
         return self

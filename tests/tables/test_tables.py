@@ -183,7 +183,7 @@ def test_levels_of_one_table_are_reported_where_chance_does_not_explain_them():
     assert (one.column, one.levels, one.side) == ("x", ("a",), "p")
     assert encoder.one_sided_.p.sum() == 40 and not encoder.one_sided_.q.any()
     assert one.share == 0.4 and one.rows == 40 and one.rows_without == 100
-    assert "'a' of 'x' is only in p (0.4 of its rows, none of 100 rows of q)" in encoder.notes()[0]
+    assert "'a' of 'x' is only in p (40 % of its rows, none of 100 rows of q)" in encoder.notes()[0]
     assert not TableEncoder().fit({"x": ["a", "b"]}, {"x": ["b", "c"]}).one_sided_.levels
     # Weights make the share, and rows of weight zero are not there.
     encoder.fit_transform(p, q, weight_p=[3.0] * 40 + [1.0] * 60)

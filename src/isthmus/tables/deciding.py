@@ -211,7 +211,7 @@ def _of_levels(p: Column, q: Column, rules: Rules, part: str, note: str) -> Plan
 def _against_levels(
     p: Column, names: list[str], rows: IntArray, missing: list[int]
 ) -> LeftOut | None:
-    """Why a column of levels is of no use: constant, an identifier, or of no common level."""
+    """Why a column of levels is of no use: constant, an identifier, or a name of the table."""
     together = rows.sum(axis=0)
     n = int(together.sum()) + sum(missing)
     others = n - max(int(together.max()), sum(missing))
@@ -220,9 +220,12 @@ def _against_levels(
     if n >= 2 * _LEAST_TABLE and len(names) > _DISTINCT * together.sum():
         reason = f"nearly every row has a level of its own ({len(names):,} in {n:,} rows)"
         return LeftOut(p.name, "identifier", reason)
-    apart = not ((rows > 0).all(axis=0).any() or all(missing))
+    # One level in each table names the table. Several that do not meet are a difference, and a
+    # divergence is infinite for them.
+    found = (rows > 0).sum(axis=1) + (np.array(missing) > 0)
+    apart = (found == 1).all() and not ((rows > 0).all(axis=0).any() or all(missing))
     totals = rows.sum(axis=1) + missing
-    if apart and totals.min() >= _LEAST_TABLE and len(names) <= n // 5:
+    if apart and totals.min() >= _LEAST_TABLE:
         sides = [[repr(names[k]) for k in np.flatnonzero(row)] for row in rows]
         for side, gone in zip(sides, missing, strict=True):
             side.extend(["missing"] * bool(gone))

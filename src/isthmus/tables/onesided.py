@@ -47,7 +47,7 @@ class OneSided:
         here, there = labels if self.side == "p" else labels[::-1]
         return (
             f"{listed([repr(level) for level in self.levels], 3)} of {self.column!r} "
-            f"{'is' if len(self.levels) == 1 else 'are'} only in {here} ({self.share:.2g} of its "
+            f"{'is' if len(self.levels) == 1 else 'are'} only in {here} ({100 * self.share:.2g} % of its "
             f"rows, none of {count(self.rows_without, 'row')} of {there})"
         )
 

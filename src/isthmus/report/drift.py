@@ -153,7 +153,7 @@ def _new(one: ColumnDrift) -> Markup | None:
     return tag(
         "small",
         f" New levels: {words.listed([words.printable(x, 30) for x in one.new_levels])}; "
-        f"{100 * one.new_share:.2g} % of the rows, about {100 * one.expected_share:.2g} % by "
+        f"{100 * one.new_share:.3g} % of the rows, about {100 * one.expected_share:.3g} % by "
         "chance.",
     )
 

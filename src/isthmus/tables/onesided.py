@@ -45,9 +45,10 @@ class OneSided:
     def in_words(self, labels: tuple[str, str] = ("p", "q")) -> str:
         """Say which levels, of what share, and how many rows speak for it."""
         here, there = labels if self.side == "p" else labels[::-1]
+        levels = listed([repr(level) for level in self.levels], 3)
+        are = "is" if len(self.levels) == 1 else "are"
         return (
-            f"{listed([repr(level) for level in self.levels], 3)} of {self.column!r} "
-            f"{'is' if len(self.levels) == 1 else 'are'} only in {here} ({100 * self.share:.2g} % of its "
+            f"{levels} of {self.column!r} {are} only in {here} ({100 * self.share:.3g} % of its "
             f"rows, none of {count(self.rows_without, 'row')} of {there})"
         )
 

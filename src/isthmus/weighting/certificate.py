@@ -107,7 +107,7 @@ def _objections(
         told = f"{100 * overlap.beyond:.3g} % of the target lies where the source has no rows"
         if overlap.absent:
             levels = [
-                f"{printable(name, 40)} ({100 * share:.2g} %)" for name, share in overlap.absent
+                f"{printable(name, 40)} ({100 * share:.3g} %)" for name, share in overlap.absent
             ]
             told += f", among them {listed(levels, 3)}"
         (bad if overlap.beyond > _FAR_BEYOND else some).append(f"{told}: no weights stand for it.")

@@ -15,7 +15,7 @@ so one bounded-or-mildly-growing function serves both samples. Its second moment
 others from p, :math:`\int q f^2 \min(1, 1/r)`, and it is smooth at r = 1.
 
 Terms are functions and methods, not closures, so that a `Divergence` can be pickled.
-A new divergence is its terms, their slopes and a line in ``NAMED``.
+A new divergence is its terms, their slopes, its influences and a line in ``NAMED``.
 """
 
 from __future__ import annotations
@@ -62,13 +62,36 @@ def _exchanged(divergence: Divergence, name: str) -> Divergence:
         q_term=partial(_mirrored, divergence.p_term),
         p_slope=partial(_mirrored_slope, divergence.q_slope),
         q_slope=partial(_mirrored_slope, divergence.p_slope),
+        p_influence=partial(_mirrored, divergence.q_influence),
+        q_influence=partial(_mirrored, divergence.p_influence),
         power=None if power is None else (1.0 - power[0], power[1]),
     )
 
 
-def _balanced(name: str, term: Term, slope: Term, upper: float, **others: Any) -> Divergence:
+def _balanced(
+    name: str, term: Term, slope: Term, influences: tuple[Term, Term], upper: float, **others: Any
+) -> Divergence:
     """One function of both samples."""
-    return Divergence(name, term, term, slope, slope, upper, **others)
+    return Divergence(name, term, term, slope, slope, *influences, upper, **others)
+
+
+@dataclass(frozen=True)
+class _Power:
+    """scale * (r^order - 1)."""
+
+    scale: float
+    order: float
+
+    def __call__(self, t: Array) -> Array:
+        return self.scale * expm1(self.order * np.asarray(t))
+
+
+def _kl_influence(t: Array) -> Array:
+    return np.asarray(np.add(t, 1.0))
+
+
+def _minus_exp(t: Array) -> Array:
+    return -exp(t)
 
 
 def _js_term(t: Array) -> Array:
@@ -98,6 +121,10 @@ def _tv_term(t: Array) -> Array:
 def _tv_slope(t: Array) -> Array:
     """Slope of the term; at the kink t = 0 the middle of both sides, 0."""
     return np.asarray(np.sign(t) * expit(t) * expit(np.negative(t)))
+
+
+def _tv_influence(t: Array) -> Array:
+    return np.asarray(0.5 * np.sign(t))
 
 
 @dataclass(frozen=True)
@@ -175,6 +202,12 @@ class _Renyi:
         with np.errstate(divide="ignore"):
             return np.asarray(1 / ((self.alpha - 1) * (1 + m)))
 
+    def p_influence(self, t: Array) -> Array:
+        return self.alpha * exp((self.alpha - 1) * t - self.shift)
+
+    def q_influence(self, t: Array) -> Array:
+        return (1 - self.alpha) * exp(self.alpha * t - self.shift)
+
     def recentred(self, t: Ratios) -> Divergence:
         # With the log of the mean as shift the mean of the scaled terms is one up to
         # rounding, which the link then corrects: exact for large t and for orders near 1.
@@ -196,14 +229,18 @@ class _Renyi:
             partial(self.term, *q),
             partial(self.slope, *p),
             partial(self.slope, *q),
+            self.p_influence,
+            self.q_influence,
             link=self.link,
             link_slope=self.link_slope,
             recentre=self.recentred,
         )
 
 
-_KL = Divergence("kl", identity, _zero, one, _zero)
-_CHI2 = Divergence("chi2", expm1, _zero, exp, _zero, power=(2.0, 1.0))
+_KL = Divergence("kl", identity, _zero, one, _zero, _kl_influence, _minus_exp)
+_CHI2 = Divergence(
+    "chi2", expm1, _zero, exp, _zero, _Power(2.0, 1.0), _Power(-1.0, 2.0), power=(2.0, 1.0)
+)
 NAMED = {
     "kl": _KL,
     "reverse-kl": _exchanged(_KL, "reverse-kl"),
@@ -213,13 +250,23 @@ NAMED = {
         partial(_mirrored, _js_term),
         _js_slope,
         partial(_mirrored_slope, _js_slope),
+        _js_term,
+        partial(_mirrored, _js_term),
         upper=LOG_2,
     ),
-    "hellinger": _balanced("hellinger", _hellinger_term, _hellinger_slope, upper=1.0),
+    "hellinger": _balanced(
+        "hellinger",
+        _hellinger_term,
+        _hellinger_slope,
+        (_Power(-0.5, -0.5), _Power(-0.5, 0.5)),
+        upper=1.0,
+    ),
     "chi2": _CHI2,
     "pearson": _CHI2,
     "neyman": _exchanged(_CHI2, "neyman"),
-    "tv": _balanced("tv", _tv_term, _tv_slope, upper=1.0),
+    "tv": _balanced(
+        "tv", _tv_term, _tv_slope, (_tv_influence, partial(_mirrored, _tv_influence)), upper=1.0
+    ),
 }
 """Divergences without an order."""
 
@@ -238,7 +285,9 @@ def _alpha(alpha: float) -> Divergence:
     scale = alpha * (alpha - 1)
     upper = -1 / scale if 0 < alpha < 1 else math.inf
     term = _AlphaTerm(max(alpha, 1 - alpha))
-    found = _balanced(name, term, term.slope, upper, power=(term.alpha, scale))
+    a, b = term.alpha, term.alpha - 1
+    influences = _Power(1 / b, b), _Power(-1 / a, a)
+    found = _balanced(name, term, term.slope, influences, upper, power=(a, scale))
     return found if alpha >= 0.5 else replace(_exchanged(found, name), power=(alpha, scale))
 
 
@@ -254,7 +303,8 @@ _FAMILIES = {"alpha": _alpha, "renyi": _renyi}
 def _from_function(f: Callable[[Any], Any]) -> Divergence:
     g = Generator.check(f)
     upper = float(g.term(np.array([-np.inf, np.inf])).sum())  # f(0) + f'(inf)
-    return _balanced(f"f:{getattr(f, '__name__', type(f).__name__)}", g.term, g.slope, upper)
+    name = f"f:{getattr(f, '__name__', type(f).__name__)}"
+    return _balanced(name, g.term, g.slope, (g.p_influence, g.q_influence), upper)
 
 
 def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:

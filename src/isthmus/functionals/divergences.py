@@ -33,6 +33,7 @@ from ..typing import Array
 from .arrays import Ratios, exp, expm1, log_mean_exp
 from .f_divergence import Divergence, Term, identity, one
 from .generator import Generator
+from .powers import AlphaTerm, Power
 
 __all__ = ["Divergence", "get_divergence"]
 
@@ -75,17 +76,6 @@ def _balanced(
     return Divergence(name, term, term, slope, slope, *influences, upper, **others)
 
 
-@dataclass(frozen=True)
-class _Power:
-    """scale * (r^order - 1)."""
-
-    scale: float
-    order: float
-
-    def __call__(self, t: Array) -> Array:
-        return self.scale * expm1(self.order * np.asarray(t))
-
-
 def _kl_influence(t: Array) -> Array:
     return np.asarray(np.add(t, 1.0))
 
@@ -125,49 +115,6 @@ def _tv_slope(t: Array) -> Array:
 
 def _tv_influence(t: Array) -> Array:
     return np.asarray(0.5 * np.sign(t))
-
-
-@dataclass(frozen=True)
-class _AlphaTerm:
-    """f(r) / (1 + r) for f(r) = (r^a - a r - (1 - a)) / (a (a - 1)), a = alpha from 1/2 on.
-
-    The linear part of f integrates to zero; it is there because it makes f
-    nonnegative and flat at r = 1, so the noise vanishes with the divergence.
-    """
-
-    alpha: float
-
-    def __call__(self, t: Array) -> Array:
-        return np.asarray((self._box_cox(t, expit(t)) - np.tanh(np.divide(t, 2))) / self.alpha)
-
-    def slope(self, t: Array) -> Array:
-        t = np.clip(t, -1e300, 1e300)  # the difference of two exponents below has no value at inf
-        both = expit(t) * expit(np.negative(t))
-        steep = self._box_cox(t, both, other_side=True)
-        return np.asarray((steep + exp(self._log_power_share(t)) - 2 * both) / self.alpha)
-
-    def _log_power_share(self, t: Array) -> Array:
-        """Logarithm of r^alpha / (1 + r), finite arithmetic even at t = ±inf (alpha not 1)."""
-        power = np.where(np.greater(t, 0), (self.alpha - 1) * t, self.alpha * t)
-        return np.asarray(power - _log1p_exp_minus(t))
-
-    def _box_cox(self, t: Array, factor: Array, other_side: bool = False) -> Array:
-        """Form factor * (r^b - 1) / b for b = alpha - 1, with r^b * factor formed in log space.
-
-        The factor is r / (1 + r), times 1 / (1 + r) if `other_side`. Near alpha = 1 the
-        difference would lose its digits, so `expm1` takes over where its argument is small.
-        """
-        beta = self.alpha - 1
-        exponent = self._log_power_share(t)
-        if other_side:
-            exponent = exponent - np.maximum(t, 0) - _log1p_exp_minus(t)
-        small = factor * np.expm1(np.clip(beta * t, -1, 1))
-        large = exp(exponent) - factor
-        return np.asarray(np.where(np.abs(beta * t) < 1, small, large) / beta)
-
-
-def _log1p_exp_minus(t: Array) -> Array:
-    return np.asarray(np.log1p(np.exp(-np.abs(t))))
 
 
 @dataclass(frozen=True)
@@ -239,7 +186,7 @@ class _Renyi:
 
 _KL = Divergence("kl", identity, _zero, one, _zero, _kl_influence, _minus_exp)
 _CHI2 = Divergence(
-    "chi2", expm1, _zero, exp, _zero, _Power(2.0, 1.0), _Power(-1.0, 2.0), power=(2.0, 1.0)
+    "chi2", expm1, _zero, exp, _zero, Power(2.0, 1.0), Power(-1.0, 2.0), power=(2.0, 1.0)
 )
 NAMED = {
     "kl": _KL,
@@ -258,7 +205,7 @@ NAMED = {
         "hellinger",
         _hellinger_term,
         _hellinger_slope,
-        (_Power(-0.5, -0.5), _Power(-0.5, 0.5)),
+        (Power(-0.5, -0.5), Power(-0.5, 0.5)),
         upper=1.0,
     ),
     "chi2": _CHI2,
@@ -284,9 +231,9 @@ def _alpha(alpha: float) -> Divergence:
         return replace(NAMED["reverse-kl"], name=name)
     scale = alpha * (alpha - 1)
     upper = -1 / scale if 0 < alpha < 1 else math.inf
-    term = _AlphaTerm(max(alpha, 1 - alpha))
+    term = AlphaTerm(max(alpha, 1 - alpha))
     a, b = term.alpha, term.alpha - 1
-    influences = _Power(1 / b, b), _Power(-1 / a, a)
+    influences = Power(1 / b, b), Power(-1 / a, a)
     found = _balanced(name, term, term.slope, influences, upper, power=(a, scale))
     return found if alpha >= 0.5 else replace(_exchanged(found, name), power=(alpha, scale))
 

@@ -45,7 +45,8 @@ def dialect(head: bytes) -> Dialect:
     first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
     separator = max(_SEPARATORS, key=first.count)
     commas = separator != "," and _has_commas(text, separator)
-    return Dialect(separator, "," if commas else ".", separator not in first)
+    one_column = bool(first.strip()) and separator not in first
+    return Dialect(separator, "," if commas else ".", one_column)
 
 
 def _has_commas(head: str, separator: str) -> bool:

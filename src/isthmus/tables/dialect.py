@@ -42,7 +42,7 @@ def dialect(head: bytes) -> Dialect:
     Dialect(separator=';', decimal=',', one_column=False)
     """
     text = head.decode("utf-8-sig", errors="replace")
-    first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+    first = re.sub(r'"[^"]*"', "name", text.partition("\n")[0])
     separator = max(_SEPARATORS, key=first.count)
     commas = separator != "," and _has_commas(text, separator)
     one_column = bool(first.strip()) and separator not in first

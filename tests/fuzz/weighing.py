@@ -49,6 +49,8 @@ def made(rng: Rng) -> None:
         **how,
     )
     if not answer:
+        # A refusal is of what was given, and not of what was left out.
+        assert "missing and dates" not in answer.refusal, answer.refusal
         return
     check_weights(answer.value, n)
     values = np.asarray(answer.value)
@@ -70,6 +72,7 @@ def audited(rng: Rng) -> None:
     if kind == 0:
         assert not answer and answer.refusal.startswith("w must")
         return
+    assert answer, answer.refusal
     check_weights(answer.value, len(source))
     scaled = audit_weights(weight * 10.0 ** rng.integers(-9, 9), source, target, **how)
     same(np.asarray(scaled), np.asarray(answer.value), 1e-9, "scale")

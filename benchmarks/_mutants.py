@@ -1,15 +1,17 @@
 """Mutants: small changes of the code, each of which some test should notice.
 
-    make mutants                     # all modules named in pyproject.toml
-    python benchmarks/_mutants.py --modules "isthmus.data.holdout*"
+    make mutants
+    python benchmarks/_mutants.py --modules "isthmus.data.holdout*" --sample 0
 
 mutmut changes one thing at a time in the modules that ``[tool.mutmut]`` of pyproject.toml names and
-runs the quick tests that reach it. The record has the share that was noticed for each module and
-lists the others: a mutant that no test can notice, since it does the same, stays there.
+runs the quick tests that reach it. All mutants of some modules are met, and of the others a sample
+that is drawn with a seed. The record has the share that was noticed for each module and lists the
+mutants that were not: one that no test can notice, since it does the same, stays there.
 """
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 import subprocess
@@ -22,41 +24,56 @@ from _record import Run, console, options, table
 ROOT = Path(__file__).parents[1]
 COPIED = ("src", "tests", "pyproject.toml")
 GOAL = 0.9
+SEED = 0
+WHOLE = ["isthmus.data.holdout*", "isthmus.model.objective*", "isthmus.functionals.weights*"]
+UNSEEN = "not checked"
 _LINE = re.compile(r"\s*(\S+__mutmut_\d+): (.+)")
 NOTICED = ("killed", "timeout", "suspicious", "caught by type check")
 
 
-def mutate(folder: Path, modules: list[str], jobs: int) -> dict[str, str]:
-    """Run mutmut on a copy of the code; what became of every mutant, by its name."""
+def copy(folder: Path) -> None:
+    """The code, to be changed; nothing is left of an earlier run."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     for name in COPIED:
         source, target = ROOT / name, folder / name
         if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
+            shutil.copytree(source, target)
         else:
             shutil.copy(source, target)
-    command = [sys.executable, "-m", "mutmut"]
-    run = [*command, "run", "--max-children", str(jobs), *modules]
-    subprocess.run(run, cwd=folder, check=True)
-    results = subprocess.run(
-        [*command, "results", "--all", "true"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    found = dict(
-        match.groups() for match in map(_LINE.fullmatch, results.stdout.splitlines()) if match
-    )
-    return {name: told for name, told in found.items() if told != "not checked"}
+
+
+def mutmut(folder: Path, *arguments: str, told: bool = True) -> str:
+    """Run mutmut; what it prints, unless that is shown."""
+    command = [sys.executable, "-m", "mutmut", *arguments]
+    out = subprocess.PIPE if told else None
+    return subprocess.run(command, cwd=folder, check=True, stdout=out, text=True).stdout
+
+
+def results(folder: Path) -> dict[str, str]:
+    """What became of every mutant, by its name."""
+    lines = mutmut(folder, "results", "--all", "true").splitlines()
+    return dict(match.groups() for match in map(_LINE.fullmatch, lines) if match)
+
+
+def mutate(folder: Path, modules: list[str], sample: int, jobs: int) -> dict[str, str]:
+    """Meet all mutants of some modules and a sample of those of others."""
+    run = ("run", "--max-children", str(jobs))
+    mutmut(folder, *run, *modules, told=False)
+    others = sorted(name for name, told in results(folder).items() if told == UNSEEN)
+    drawn = random.Random(SEED).sample(others, min(sample, len(others)))
+    if drawn:
+        mutmut(folder, *run, *drawn, told=False)
+    return {name: told for name, told in results(folder).items() if told != UNSEEN}
 
 
 def changed(folder: Path, name: str) -> list[str]:
     """Lines that a mutant takes away and puts in."""
-    shown = subprocess.run(
-        [sys.executable, "-m", "mutmut", "show", name], cwd=folder, capture_output=True, text=True
-    )
-    lines = shown.stdout.splitlines()
-    return [line for line in lines if re.match(r"[-+](?![-+]{2})", line)]
+    return [
+        line
+        for line in mutmut(folder, "show", name).splitlines()
+        if re.match(r"[-+](?![-+]{2})", line)
+    ]
 
 
 def module_of(name: str) -> str:
@@ -66,16 +83,22 @@ def module_of(name: str) -> str:
 
 def main() -> None:
     parser = options(__doc__ or "", "mutants")
-    parser.add_argument("--modules", nargs="*", default=[], help="patterns of mutants to run")
+    parser.add_argument("--modules", nargs="*", default=WHOLE, help="whose mutants are all met")
+    parser.add_argument("--sample", type=int, default=300, help="how many of the others are met")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     arguments = parser.parse_args()
     if arguments.quick:
-        arguments.modules = ["isthmus.data.holdout.x_halves*"]
+        arguments.modules, arguments.sample = ["isthmus.data.holdout.x_halves*"], 0
     run = Run("mutants", arguments)
-    run.settings = {"modules": arguments.modules, "quick": arguments.quick}
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    found = mutate(arguments.folder, arguments.modules, arguments.jobs)
+    run.settings = {
+        "whole": arguments.modules,
+        "sample": arguments.sample,
+        "seed": SEED,
+        "quick": arguments.quick,
+    }
+    copy(arguments.folder)
+    found = mutate(arguments.folder, arguments.modules, arguments.sample, arguments.jobs)
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for name, told in found.items():
         counts[module_of(name)][0] += told in NOTICED

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-EXTRAS = ("tables", "test")
+EXTRAS = ("tables", "files", "test")
 _FLOOR = re.compile(r"([A-Za-z0-9._-]+)>=([0-9][0-9.]*)")
 
 

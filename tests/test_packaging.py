@@ -79,8 +79,9 @@ sys.meta_path.insert(0, Absent())
 import isthmus
 from isthmus.tables.frames import TableEncoder
 
-P, Q = TableEncoder().fit_transform({"x": [1.5], "t": ["a"]}, {"x": [2.5], "t": ["a"]})
-assert Q.tolist() == [[1.0, 2.5]], Q
+p, q = {"x": [1.5, 2.0], "t": ["a", "b"]}, {"x": [2.5, 1.0], "t": ["b", "a"]}
+P, Q = TableEncoder().fit_transform(p, q)
+assert Q.tolist() == [[0.0, 1.0, 2.5], [1.0, 0.0, 1.0]], Q
 """
 
 

@@ -60,7 +60,7 @@ class TestAnswerOnThePage:
             (
                 Estimate(np.inf, np.inf, 0.0, np.inf),
                 checks("fail"),
-                "The two samples differ: KL(p‖q) is not finite, but 1 of 1 checks failed: read "
+                "The two samples differ: KL(p‖q) is infinite, but 1 of 1 checks failed: read "
                 "why before you rely on it.",
             ),
         ],

@@ -248,9 +248,10 @@ class RatioEstimator(BaseEstimator):
         weight = as_weight(sample_weight, len(rows))
         p, q = (Sample(rows[own], weight[own]).positive() for own in (is_p, ~is_p))
         for sample, label in ((p, classes[1]), (q, classes[0])):
-            if sample.weight.sum() < 2:
+            # One row of weight two is a row that was given twice.
+            if sample.size < 2:
                 raise ValueError(
-                    "X must hold at least two rows of each class (by weight); received "
+                    "X must hold at least two rows of each class; received "
                     f"{len(sample)} of label {label} (n_samples={len(p) + len(q)})."
                 )
         return TwoSamples(p, q, None if names is None else tuple(names)), classes

@@ -529,6 +529,11 @@ def test_overflow_is_explained(name, sign, factor):
         assert get_divergence(name).value(t, t) == np.inf
     assert [w.category for w in caught] == [UserWarning]
     assert f"log(1 + {factor}{name}) is {1000 - LOG_2:.6g}" in str(caught[0].message)
+
+
+def test_a_warning_is_of_the_line_that_called():
+    with pytest.warns(UserWarning) as caught:
+        get_divergence("chi2").value([1000.0], [0.0])
     assert caught[0].filename == __file__
 
 
@@ -659,8 +664,9 @@ def test_input_is_not_changed(rng):
 
 
 def test_only_numpy_scipy_special_and_checks_are_imported():
-    # Of the data, the checks of arguments and the draw of some rows, which know nothing else.
-    data = ("isthmus.data.validation", "isthmus.data.sample")
+    # Of the data, the checks of arguments, the draw of some rows and how a warning is given, which
+    # know nothing else.
+    data = ("isthmus.data.validation", "isthmus.data.sample", "isthmus.data.telling")
     allowed = ("numpy", "scipy.special", "isthmus.typing", *data)
     standard = {"__future__", "collections.abc", "dataclasses", "functools", "math", "typing"}
     standard.add("warnings")

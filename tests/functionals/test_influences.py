@@ -7,7 +7,17 @@ import pytest
 
 from isthmus.functionals import get_divergence
 
+
+def squares(r):
+    return (r - 1) ** 2
+
+
+def entropy(r):
+    return r * np.log(r)
+
+
 SPECS = ["kl", "reverse-kl", "js", "hellinger", "chi2", "neyman", "alpha:0.3", "renyi:2", "tv"]
+SPECS += ["alpha:0.5", "alpha:-1", "alpha:3", "renyi:0.5", "renyi:0.3", squares, entropy]
 
 
 def levels(seed=0, k=6):
@@ -63,3 +73,24 @@ def test_infinite_ratios_do_not_raise():
     t = np.array([-np.inf, 0.0, np.inf])
     p, q = get_divergence("kl").influences(t, t)
     assert p.shape == q.shape == (3,)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_log_ratios_of_any_size(spec):
+    t = np.array([-np.inf, -5000.0, -800.0, -30.0, 0.0, 30.0, 800.0, 5000.0, np.inf])
+    if not (isinstance(spec, str) and spec.startswith("renyi")):  # an infinite mean has no slope
+        assert not np.isnan(get_divergence(spec).influences(t, t)).any()
+    assert not np.isnan(get_divergence(spec).influences(t[1:-1], t[1:-1])).any()
+
+
+def test_far_apart_to_the_digit():
+    t = np.array([-2000.0, 2000.0])
+    for spec, p, q in [
+        ("kl", [-1999.0, 2001.0], [0.0, -np.inf]),
+        ("reverse-kl", [-np.inf, 0.0], [2001.0, -1999.0]),
+        ("js", [np.log(2) / 2 - 1000.0, np.log(2) / 2], [np.log(2) / 2, np.log(2) / 2 - 1000.0]),
+        ("tv", [-0.5, 0.5], [0.5, -0.5]),
+        ("alpha:2", [-1.0, np.inf], [0.5, -np.inf]),
+    ]:
+        found = get_divergence(spec).influences(t, t)
+        np.testing.assert_allclose(found, [p, q], rtol=1e-14, err_msg=spec)

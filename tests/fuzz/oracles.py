@@ -21,7 +21,7 @@ INSIDE = re.compile(
 NAMES = re.compile(
     r"\b(p|q|x|y|given|columns?|weight_p|weight_q|sample_weight|drop|missing|level|labels?"
     r"|log_ratio|log_r_p|log_r_q|value|std_error|low|high|lower|upper|spec|X|rows|samples?"
-    r"|estimator|critic|folds|n_jobs|random_state|Values)\b|\.(csv|tsv|parquet)",
+    r"|source|target|path|w|estimator|critic|folds|n_jobs|random_state|Values)\b|\.(csv|tsv|parquet|isthmus)",
 )
 
 

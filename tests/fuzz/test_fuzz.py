@@ -14,14 +14,22 @@ import os
 
 import numpy as np
 import pytest
-from fuzz import doors, fits, functionals, regressions, tables, whole
+from fuzz import doors, fits, functionals, regressions, results, tables, weighing, whole
 from fuzz.oracles import ask, check_comparison
 
 from isthmus import compare
 
 FIRST = int(os.environ.get("ISTHMUS_FUZZ", "0"))
 # How many cases of every function of a file; whole comparisons take most of the time.
-COUNTS = {doors: 80, functionals: 80, fits: 15, tables: 40, whole: 10}
+COUNTS = {
+    doors: 80,
+    functionals: 80,
+    fits: 15,
+    tables: 40,
+    results: 20,
+    weighing: 20,
+    whole: 10,
+}
 FAMILIES = {
     f"{file.__name__.rpartition('.')[2]}.{name}": (family, count)
     for file, count in COUNTS.items()

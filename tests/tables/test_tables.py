@@ -358,7 +358,7 @@ def test_dates_with_a_time_zone_are_instants_and_their_hours_those_of_the_clock(
         ([dt.timedelta(seconds=3), dt.timedelta(seconds=5)], "seconds", [3.0, 5.0]),
         ([dt.timedelta(days=3), dt.timedelta(days=5)], "days", [3.0, 5.0]),
         ([dt.time(0, 1), dt.time(1)], "seconds", [60.0, 3600.0]),
-        (pd.Series([1, 2], dtype="timedelta64[s]"), "seconds", [1.0, 2.0]),
+        (pd.Series(np.array([1, 2], dtype="timedelta64[s]")), "seconds", [1.0, 2.0]),
         (pl.Series([1, 2]).cast(pl.Duration("ms")), "seconds", [0.001, 0.002]),
     ],
 )

@@ -59,7 +59,7 @@ def drift(
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print the answer and nothing else.")
     ] = False,
-) -> int:
+) -> None:
     """Compare every window of a table with a reference: how far apart, since when, and where.
 
     Exit codes: 2 for bad input, 3 for a window whose divergence is above --fail-above, its whole
@@ -99,7 +99,8 @@ def drift(
         _show(found, notes, quiet, report)
         for one in () if quiet else above:
             print(f"above {divergence}={limits[divergence]:g}: {one.label}")
-    return TOO_FAR if above else 0
+    if above:
+        raise typer.Exit(TOO_FAR)
 
 
 def _window(text: str | None) -> str | float | int | None:

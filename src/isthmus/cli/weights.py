@@ -65,7 +65,7 @@ def weights(
     ] = None,
     missing: Annotated[
         Missing, typer.Option(help="Missing values, as in isthmus compare.")
-    ] = Missing.error,
+    ] = Missing.indicator,
     name: Annotated[str, typer.Option(help="Name of the new column.")] = "weight",
     seed: Seed = 0,
     as_json: AsJson = False,

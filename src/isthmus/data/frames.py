@@ -94,7 +94,7 @@ def as_numpy(x: Any) -> Any:
     if isinstance(found, nw.DataFrame):
         # A missing boolean is no float until it is asked to be one, nor is a wide integer.
         few = [name for name, kind in found.schema.items() if kind in _CAST]
-        return found.with_columns(nw.col(few).cast(nw.Float64)).to_numpy()
+        return found.with_columns([nw.col(name).cast(nw.Float64) for name in few]).to_numpy()
     series = nw.from_native(x, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return _of_torch(x)

@@ -157,10 +157,11 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array:
         raise ValueError(
             f"{argument} must have one value per row; received shape {values.shape} for {n} rows."
         )
-    if not np.isfinite(values).all() or (values < 0).any():
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
         raise ValueError(
-            f"{argument} must be finite and non-negative; received values from {values.min()} to "
-            f"{values.max()}."
+            f"{argument} must be finite and non-negative; received {values[bad[0]]:g} in row "
+            f"{bad[0]}{f' and {len(bad) - 1} more such values' if len(bad) > 1 else ''}."
         )
     if not values.any():
         raise ValueError(f"{argument} must be positive for some row; received only zero weights.")

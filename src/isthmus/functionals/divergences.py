@@ -15,7 +15,7 @@ so one bounded-or-mildly-growing function serves both samples. Its second moment
 others from p, :math:`\int q f^2 \min(1, 1/r)`, and it is smooth at r = 1.
 
 Terms are functions and methods, not closures, so that a `Divergence` can be pickled.
-A new divergence is its terms, their slopes and a line in ``NAMED``.
+A new divergence is its terms, their slopes, its influences and a line in ``NAMED``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ..typing import Array
 from .arrays import Ratios, exp, expm1, log_mean_exp
 from .f_divergence import Divergence, Term, identity, one
 from .generator import Generator
+from .powers import AlphaTerm, Power
 
 __all__ = ["Divergence", "get_divergence"]
 
@@ -62,13 +63,25 @@ def _exchanged(divergence: Divergence, name: str) -> Divergence:
         q_term=partial(_mirrored, divergence.p_term),
         p_slope=partial(_mirrored_slope, divergence.q_slope),
         q_slope=partial(_mirrored_slope, divergence.p_slope),
+        p_influence=partial(_mirrored, divergence.q_influence),
+        q_influence=partial(_mirrored, divergence.p_influence),
         power=None if power is None else (1.0 - power[0], power[1]),
     )
 
 
-def _balanced(name: str, term: Term, slope: Term, upper: float, **others: Any) -> Divergence:
+def _balanced(
+    name: str, term: Term, slope: Term, influences: tuple[Term, Term], upper: float, **others: Any
+) -> Divergence:
     """One function of both samples."""
-    return Divergence(name, term, term, slope, slope, upper, **others)
+    return Divergence(name, term, term, slope, slope, *influences, upper, **others)
+
+
+def _kl_influence(t: Array) -> Array:
+    return np.asarray(np.add(t, 1.0))
+
+
+def _minus_exp(t: Array) -> Array:
+    return -exp(t)
 
 
 def _js_term(t: Array) -> Array:
@@ -100,47 +113,8 @@ def _tv_slope(t: Array) -> Array:
     return np.asarray(np.sign(t) * expit(t) * expit(np.negative(t)))
 
 
-@dataclass(frozen=True)
-class _AlphaTerm:
-    """f(r) / (1 + r) for f(r) = (r^a - a r - (1 - a)) / (a (a - 1)), a = alpha from 1/2 on.
-
-    The linear part of f integrates to zero; it is there because it makes f
-    nonnegative and flat at r = 1, so the noise vanishes with the divergence.
-    """
-
-    alpha: float
-
-    def __call__(self, t: Array) -> Array:
-        return np.asarray((self._box_cox(t, expit(t)) - np.tanh(np.divide(t, 2))) / self.alpha)
-
-    def slope(self, t: Array) -> Array:
-        t = np.clip(t, -1e300, 1e300)  # the difference of two exponents below has no value at inf
-        both = expit(t) * expit(np.negative(t))
-        steep = self._box_cox(t, both, other_side=True)
-        return np.asarray((steep + exp(self._log_power_share(t)) - 2 * both) / self.alpha)
-
-    def _log_power_share(self, t: Array) -> Array:
-        """Logarithm of r^alpha / (1 + r), finite arithmetic even at t = ±inf (alpha not 1)."""
-        power = np.where(np.greater(t, 0), (self.alpha - 1) * t, self.alpha * t)
-        return np.asarray(power - _log1p_exp_minus(t))
-
-    def _box_cox(self, t: Array, factor: Array, other_side: bool = False) -> Array:
-        """Form factor * (r^b - 1) / b for b = alpha - 1, with r^b * factor formed in log space.
-
-        The factor is r / (1 + r), times 1 / (1 + r) if `other_side`. Near alpha = 1 the
-        difference would lose its digits, so `expm1` takes over where its argument is small.
-        """
-        beta = self.alpha - 1
-        exponent = self._log_power_share(t)
-        if other_side:
-            exponent = exponent - np.maximum(t, 0) - _log1p_exp_minus(t)
-        small = factor * np.expm1(np.clip(beta * t, -1, 1))
-        large = exp(exponent) - factor
-        return np.asarray(np.where(np.abs(beta * t) < 1, small, large) / beta)
-
-
-def _log1p_exp_minus(t: Array) -> Array:
-    return np.asarray(np.log1p(np.exp(-np.abs(t))))
+def _tv_influence(t: Array) -> Array:
+    return np.asarray(0.5 * np.sign(t))
 
 
 @dataclass(frozen=True)
@@ -175,6 +149,12 @@ class _Renyi:
         with np.errstate(divide="ignore"):
             return np.asarray(1 / ((self.alpha - 1) * (1 + m)))
 
+    def p_influence(self, t: Array) -> Array:
+        return self.alpha * exp((self.alpha - 1) * t - self.shift)
+
+    def q_influence(self, t: Array) -> Array:
+        return (1 - self.alpha) * exp(self.alpha * t - self.shift)
+
     def recentred(self, t: Ratios) -> Divergence:
         # With the log of the mean as shift the mean of the scaled terms is one up to
         # rounding, which the link then corrects: exact for large t and for orders near 1.
@@ -196,14 +176,18 @@ class _Renyi:
             partial(self.term, *q),
             partial(self.slope, *p),
             partial(self.slope, *q),
+            self.p_influence,
+            self.q_influence,
             link=self.link,
             link_slope=self.link_slope,
             recentre=self.recentred,
         )
 
 
-_KL = Divergence("kl", identity, _zero, one, _zero)
-_CHI2 = Divergence("chi2", expm1, _zero, exp, _zero, power=(2.0, 1.0))
+_KL = Divergence("kl", identity, _zero, one, _zero, _kl_influence, _minus_exp)
+_CHI2 = Divergence(
+    "chi2", expm1, _zero, exp, _zero, Power(2.0, 1.0), Power(-1.0, 2.0), power=(2.0, 1.0)
+)
 NAMED = {
     "kl": _KL,
     "reverse-kl": _exchanged(_KL, "reverse-kl"),
@@ -213,13 +197,23 @@ NAMED = {
         partial(_mirrored, _js_term),
         _js_slope,
         partial(_mirrored_slope, _js_slope),
+        _js_term,
+        partial(_mirrored, _js_term),
         upper=LOG_2,
     ),
-    "hellinger": _balanced("hellinger", _hellinger_term, _hellinger_slope, upper=1.0),
+    "hellinger": _balanced(
+        "hellinger",
+        _hellinger_term,
+        _hellinger_slope,
+        (Power(-0.5, -0.5), Power(-0.5, 0.5)),
+        upper=1.0,
+    ),
     "chi2": _CHI2,
     "pearson": _CHI2,
     "neyman": _exchanged(_CHI2, "neyman"),
-    "tv": _balanced("tv", _tv_term, _tv_slope, upper=1.0),
+    "tv": _balanced(
+        "tv", _tv_term, _tv_slope, (_tv_influence, partial(_mirrored, _tv_influence)), upper=1.0
+    ),
 }
 """Divergences without an order."""
 
@@ -237,8 +231,10 @@ def _alpha(alpha: float) -> Divergence:
         return replace(NAMED["reverse-kl"], name=name)
     scale = alpha * (alpha - 1)
     upper = -1 / scale if 0 < alpha < 1 else math.inf
-    term = _AlphaTerm(max(alpha, 1 - alpha))
-    found = _balanced(name, term, term.slope, upper, power=(term.alpha, scale))
+    term = AlphaTerm(max(alpha, 1 - alpha))
+    a, b = term.alpha, term.alpha - 1
+    influences = Power(1 / b, b), Power(-1 / a, a)
+    found = _balanced(name, term, term.slope, influences, upper, power=(a, scale))
     return found if alpha >= 0.5 else replace(_exchanged(found, name), power=(alpha, scale))
 
 
@@ -254,7 +250,8 @@ _FAMILIES = {"alpha": _alpha, "renyi": _renyi}
 def _from_function(f: Callable[[Any], Any]) -> Divergence:
     g = Generator.check(f)
     upper = float(g.term(np.array([-np.inf, np.inf])).sum())  # f(0) + f'(inf)
-    return _balanced(f"f:{getattr(f, '__name__', type(f).__name__)}", g.term, g.slope, upper)
+    name = f"f:{getattr(f, '__name__', type(f).__name__)}"
+    return _balanced(name, g.term, g.slope, (g.p_influence, g.q_influence), upper)
 
 
 def get_divergence(spec: str | Divergence | Callable[[Any], Any]) -> Divergence:

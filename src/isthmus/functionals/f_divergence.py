@@ -50,6 +50,9 @@ class Divergence:
         ``u`` and ``v``.
     p_slope, q_slope : callable
         Derivatives of ``u`` and ``v`` in t: what an error in the log-ratio does.
+    p_influence, q_influence : callable
+        With the divergence as :math:`E_q[f(r)]`, :math:`f'(r)` and :math:`f(r) - r f'(r)`, each
+        up to a constant: what a row of p and a row of q do.
     upper : float, default=inf
         Least upper bound of the divergence. The lower bound is 0 for all.
     link, link_slope : callable
@@ -76,6 +79,8 @@ class Divergence:
     q_term: Term
     p_slope: Term
     q_slope: Term
+    p_influence: Term
+    q_influence: Term
     upper: float = math.inf
     link: Term = identity
     link_slope: Term = one
@@ -178,9 +183,7 @@ class Divergence:
         """
         t = check_ratios(log_r_p, log_r_q, weight_p, weight_q)
         here = self if self.recentre is None else self.recentre(t)
-        with np.errstate(over="ignore", invalid="ignore"):
-            p = here.p_term(t.p) + here.p_slope(t.p) + np.exp(-t.p) * here.q_slope(t.p)
-            q = here.q_term(t.q) - here.q_slope(t.q) - np.exp(t.q) * here.p_slope(t.q)
+        p, q = here.p_influence(t.p), here.q_influence(t.q)
         if here.link is identity:
             return p, q
         m = add(mean(here.p_term(t.p), t.share_p), mean(here.q_term(t.q), t.share_q))

@@ -72,6 +72,26 @@ class Generator:
         with np.errstate(invalid="ignore"):
             return np.where(overflow, np.sign(t) * high, (high - low) / (2 * h))
 
+    def p_influence(self, t: Array) -> Array:
+        """f'(r), less the linear part."""
+        r, _, steep = self._relative_slope(t)
+        return np.where(np.isnan(steep), np.copysign(np.inf, t), steep / r - self.tangent)
+
+    def q_influence(self, t: Array) -> Array:
+        """f(r) - r f'(r), less the linear part."""
+        _, y, steep = self._relative_slope(t)
+        return np.where(np.isnan(steep), np.copysign(np.inf, -t), y - steep + self.tangent)
+
+    def _relative_slope(self, t: Array) -> tuple[Array, Array, Array]:
+        """r, f(r) and r f'(r) by a central difference; the last is NaN where f overflows."""
+        h = 1e-5
+        r = np.exp(np.clip(t, -_EDGE, _EDGE))
+        with np.errstate(all="ignore"):
+            y, high, low = (
+                np.asarray(self.f(x), dtype=np.float64) for x in (r, r * (1 + h), r * (1 - h))
+            )
+            return r, y, np.where(np.isfinite(y), (high - low) / (2 * h), np.nan)
+
     def _inside(self, t: Array) -> Array:
         r = np.exp(t)
         with np.errstate(all="ignore"):

@@ -96,7 +96,6 @@ def learn_ratio(
         weight_source=sample_weight,
         on_failure="return",
         estimator=ratio,
-        missing="indicator" if is_table(source) else "error",
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,

@@ -57,9 +57,12 @@ class Reweighed:
         return float(self.scorer(self.answers, given.rows, given.labels, sample_weight=weight))
 
     def estimates(
-        self, ratio: ShiftRatio, level: float, draws: int
+        self, ratio: ShiftRatio, level: float, draws: int, within: tuple[float, float]
     ) -> tuple[Estimate, Estimate, Estimate]:
-        """Score on the target, plain score, and the first less the second."""
+        """Score on the target, plain score, and the first less the second.
+
+        ``within`` is the range of the score.
+        """
         n = len(self.given.labels)
         one = np.ones(n)
         # Weights of a Bayesian bootstrap; the same for both scores, which are correlated.
@@ -73,15 +76,23 @@ class Reweighed:
         error_change = float((drawn[:, 0] - drawn[:, 1]).std(ddof=1))
         of_ratio = self._error_of_ratio(ratio) if self.takes_weight else 0.0
 
-        def estimate(middle: float, of_rows: float, of_ratio: float) -> Estimate:
+        def estimate(
+            middle: float, of_rows: float, of_ratio: float, lower: float, upper: float
+        ) -> Estimate:
             return Estimate.from_std_error(
-                middle, math.hypot(of_rows, of_ratio), level=level, method="bootstrap and jackknife"
+                middle,
+                math.hypot(of_rows, of_ratio),
+                level=level,
+                lower=lower,
+                upper=upper,
+                method="bootstrap and jackknife",
             )
 
+        widest = within[1] - within[0]
         return (
-            estimate(value[0], error[0], of_ratio),
-            estimate(value[1], error[1], 0.0),
-            estimate(value[0] - value[1], error_change, of_ratio),
+            estimate(value[0], error[0], of_ratio, *within),
+            estimate(value[1], error[1], 0.0, *within),
+            estimate(value[0] - value[1], error_change, of_ratio, -widest, widest),
         )
 
     def _error_of_ratio(self, ratio: ShiftRatio) -> float:

@@ -18,6 +18,7 @@ from ..weighting import Weights
 from .calibrating import effective_size
 from .doors import labelled
 from .inner import check_estimator
+from .ranges import score_range
 from .ratio import learn_ratio
 from .recorded import record
 from .reweighed import Reweighed
@@ -167,7 +168,8 @@ def shifted_score(
     check_estimator(estimator)
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(draws, "draws", low=20, integer=True)
-    scorer, told = _scorer(estimator, scoring)
+    scoring = _scoring(estimator, scoring)
+    scorer, told = check_scoring(estimator, scoring), _name(scoring)
     given = labelled(X, y)
     seeds = Seeds(random_state)
     found = learn_ratio(
@@ -182,7 +184,7 @@ def shifted_score(
         kind = StratifiedKFold if is_classifier(estimator) else KFold
         cv = kind(cv, shuffle=True, random_state=int(seeds("folds").integers(2**31)))
     rows = Reweighed(record(estimator, given, X_target, cv), given, scorer, seeds)
-    target, plain, change = rows.estimates(found, level, draws)
+    target, plain, change = rows.estimates(found, level, draws, score_range(scoring))
     size = effective_size(found.held_out)
     out = ShiftedScore(target, plain, change, size, len(given.labels), told, found.weights)
     if not (out.enough and found.weights.usable):
@@ -194,23 +196,26 @@ def shifted_score(
     return out
 
 
-def _scorer(estimator: Any, scoring: Any) -> tuple[Any, str]:
-    """The scorer, and its name in words."""
+def _scoring(estimator: Any, scoring: Any) -> Any:
+    """The score that is asked for, or the usual one of the estimator."""
     if scoring is None:
         if is_classifier(estimator):
-            scoring = "accuracy"
-        elif is_regressor(estimator):
-            scoring = "r2"
-        else:
-            raise ValueError(
-                "scoring must be given for what is neither a classifier nor a regressor; received "
-                f"None for a {type(estimator).__name__}."
-            )
+            return "accuracy"
+        if is_regressor(estimator):
+            return "r2"
+        raise ValueError(
+            "scoring must be given for what is neither a classifier nor a regressor; received "
+            f"None for a {type(estimator).__name__}."
+        )
     if not (isinstance(scoring, str) or callable(scoring)):
         raise ValueError(
             "scoring must be the name of one score or a function of estimator, X and y; received "
             f"{scoring!r}."
         )
-    scorer = check_scoring(estimator, scoring)
+    return scoring
+
+
+def _name(scoring: Any) -> str:
+    """The score in words."""
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
-    return scorer, name.replace("_", " ")
+    return str(name).replace("_", " ")

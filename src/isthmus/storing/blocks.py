@@ -15,6 +15,7 @@ from typing import Any
 
 from ..data.frames import repeated
 from ..tables.columns import TableError
+from ..tables.dialect import dialect
 from ..words import one_line
 
 ROWS = 1 << 16
@@ -257,13 +258,15 @@ def _csv(stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str
 
     first = stream.peek(_FIRST)
     whole = first[: first.rfind(b"\n") + 1] or first
-    delimiter, decimal = _dialect(whole)
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    form = dialect(whole)
+    parse = csv.ParseOptions(
+        delimiter=form.separator, newlines_in_values=True, ignore_empty_lines=not form.one_column
+    )
     read = csv.ReadOptions(block_size=_BYTES)
     how: dict[str, Any] = {
         "strings_can_be_null": True,
         "quoted_strings_can_be_null": False,
-        "decimal_point": decimal,
+        "decimal_point": form.decimal,
     }
     with csv.open_csv(
         io.BytesIO(whole), parse_options=parse, convert_options=csv.ConvertOptions(**how)
@@ -287,24 +290,3 @@ def _may_be_float(kind: Any) -> bool:
     from pyarrow import types
 
     return kind is not None and (types.is_integer(kind) or types.is_null(kind))
-
-
-def _dialect(head: bytes) -> tuple[str, str]:
-    """What separates cells, by the first line, and what stands before decimals."""
-    line = head.split(b"\n", 1)[0]
-    counts = {mark: line.count(mark.encode()) for mark in (",", ";", "\t", "|")}
-    delimiter = max(counts, key=lambda mark: counts[mark])
-    if not counts[delimiter]:
-        return ",", "."
-    rows = head.split(b"\n")[1:50]
-    if delimiter == ",":
-        return delimiter, "."
-    cells = [cell for row in rows for cell in row.split(delimiter.encode())]
-    with_comma = sum(_is_decimal(cell, b",") for cell in cells)
-    with_point = sum(_is_decimal(cell, b".") for cell in cells)
-    return delimiter, "," if with_comma > with_point else "."
-
-
-def _is_decimal(cell: bytes, mark: bytes) -> bool:
-    whole, found, rest = cell.strip().strip(b'"').lstrip(b"-+").partition(mark)
-    return bool(found) and whole.isdigit() and rest.isdigit()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.telling import quiet
 from ..diagnostics import ColumnDifference
 from ..diagnostics.check import Check
 from ..estimator import ClassEstimator
@@ -91,6 +92,9 @@ class SavedComparison:
         """What is kept of a comparison."""
         call = found.call
         files = call.files is not None
+        # A divergence that is infinite was not asked for; its reason is kept with it.
+        with quiet():
+            divergences = {name: found.divergence(name) for name in DIVERGENCES}
         return cls(
             found.estimator,
             found.encoder,
@@ -99,7 +103,7 @@ class SavedComparison:
             found.weight_p,
             found.weight_q,
             found.level,
-            {name: found.divergence(name) for name in DIVERGENCES},
+            divergences,
             {name: _in_short(check) for name, check in found.diagnostics.items()},
             found.rests_on,
             call.command() if files else f"isthmus.compare({', '.join(call.arguments)})",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO
 
 from ..words import one_line
 from .columns import TableError
+from .dialect import dialect
 from .sources import STDIN, check_size, opened
 
 _TEXT = (".csv", ".tsv", ".txt")
@@ -20,9 +20,6 @@ _PARQUET = (".parquet", ".pq")
 _PACKED = ".gz"
 
 _HEAD = 64 * 1024
-_SEPARATORS = (",", ";", "\t", "|")
-_COMMA = re.compile(r"[+-]?\d+,\d+")
-_POINT = re.compile(r"[+-]?\d+\.\d+")
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -31,7 +28,8 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
     "-" is standard input. A text file is UTF-8 with the column names in its first row; its cells
     are separated by commas, semicolons, tabs or bars, whichever the first row has most of, and with
     semicolons numbers may have decimal commas. An empty cell, or an unquoted ``NA``, ``N/A``,
-    ``NULL`` or ``nan``, is a missing value. Text may be packed by gzip. Checksums of Parquet's
+    ``NULL`` or ``nan``, is a missing value; so is an empty line of a file with one column, unless
+    it is at the end. Text may be packed by gzip. Checksums of Parquet's
     pages are verified where the file has them. A file that cannot be read is refused in one line
     that names it.
 
@@ -92,35 +90,59 @@ def _reader(ending: str | None, head: bytes, name: str) -> Callable[[BinaryIO], 
 
 
 def _read_text(source: BinaryIO) -> Any:
-    from pyarrow import csv as reader
+    found = _cells(source, quoted_missing=False)
+    # Some programs quote every cell. An empty one is text among text, and missing among numbers.
+    doubtful = [at for at, column in enumerate(found.columns) if _has_empty_text(column)]
+    if doubtful:
+        source.seek(0)
+        other = _cells(source, quoted_missing=True)
+        for at in doubtful:
+            if not _is_text(other.column(at)):
+                found = found.set_column(at, other.field(at), other.column(at))
+    return found
 
-    head = source.read(_HEAD).decode("utf-8-sig", errors="replace")
+
+def _cells(source: BinaryIO, *, quoted_missing: bool) -> Any:
+    from pyarrow import csv
+
+    form = dialect(source.read(_HEAD))
     source.seek(0)
-    separator = _separator(head)
-    return reader.read_csv(
+    table = csv.read_csv(
         source,
         # One thread: only then does a message about a bad row give its number.
-        read_options=reader.ReadOptions(use_threads=False),
-        parse_options=reader.ParseOptions(delimiter=separator, newlines_in_values=True),
-        convert_options=reader.ConvertOptions(
+        read_options=csv.ReadOptions(use_threads=False),
+        parse_options=csv.ParseOptions(
+            delimiter=form.separator,
+            newlines_in_values=True,
+            ignore_empty_lines=not form.one_column,
+        ),
+        convert_options=csv.ConvertOptions(
             strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            decimal_point="," if separator != "," and _has_commas(head, separator) else ".",
+            quoted_strings_can_be_null=quoted_missing,
+            decimal_point=form.decimal,
         ),
     )
+    return table.slice(0, len(table) - _empty_at_the_end(source)) if form.one_column else table
 
 
-def _separator(head: str) -> str:
-    """The separator of which the first row has most, outside quotes; a comma if it has none."""
-    first = re.sub(r'"[^"]*"', "", head.partition("\n")[0])
-    return max(_SEPARATORS, key=first.count)
+def _empty_at_the_end(source: BinaryIO) -> int:
+    """Empty lines after the last row, which editors leave there."""
+    size = source.seek(0, os.SEEK_END)
+    source.seek(max(0, size - _HEAD))
+    ending = re.search(rb"(\r?\n)*$", source.read())
+    return max(0, ending[0].count(b"\n") - 1) if ending else 0
 
 
-def _has_commas(head: str, separator: str) -> bool:
-    """Whether numbers have decimal commas: some do, and none has a decimal point."""
-    rows = head.splitlines()[1:200]
-    cells = [cell.strip() for row in csv.reader(rows, delimiter=separator) for cell in row]
-    return any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
+def _is_text(column: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(column.type))
+
+
+def _has_empty_text(column: Any) -> bool:
+    from pyarrow import compute
+
+    return _is_text(column) and bool(compute.any(compute.equal(column, "")).as_py())
 
 
 def _read_json(source: BinaryIO) -> Any:

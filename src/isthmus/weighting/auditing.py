@@ -22,7 +22,7 @@ def audit_weights(
     estimator: Any = None,
     columns: Any = None,
     drop: Any = (),
-    missing: str = "error",
+    missing: str = "indicator",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Any = None,

@@ -33,7 +33,7 @@ def importance_weights(
     estimator: Any = None,
     columns: Any = None,
     drop: Any = (),
-    missing: str = "error",
+    missing: str = "indicator",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Any = None,

@@ -92,10 +92,8 @@ docs: $(PAGES)  ## the site, in docs/_build/html, with every link checked; needs
 	$(PY) -m sphinx -q -W --keep-going -n -b html -d docs/_build/doctrees docs docs/_build/html
 	$(PY) docs/check_site.py docs/_build/html
 
-tables: $(READY)  ## fill in the tables of the documents from the records of the benchmarks
-	$(PY) docs/make_accuracy.py
-	$(PY) docs/make_tables.py
-	$(PY) docs/make_trust.py
+tables: $(FULL)  ## fill in the tables of the documents from the records of the benchmarks
+	@for script in docs/make_*.py; do echo $$script; $(PY) $$script || exit 1; done
 
 # The wheel is installed into a fresh environment with what pip chooses, as a user would have it.
 dist: $(TOOLS)  ## build the release, check it, install it elsewhere and try it

@@ -59,7 +59,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "plot_gallery": os.environ.get("ISTHMUS_GALLERY", "run") != "skip",
     "abort_on_example_error": True,
-    "capture_repr": (),  # what is shown is printed or drawn
+    "capture_repr": ("_repr_html_",),  # what is shown is printed, drawn, or a table
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,

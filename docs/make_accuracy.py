@@ -5,14 +5,12 @@
 Nothing is measured here: the records come from ``benchmarks/wild.py`` and
 ``benchmarks/accuracy.py``. A table whose record is missing, or is of other code than the
 package's, says so and has no numbers; with ``--any-code`` the record counts all the same,
-for changes that touch words only. What the README's first example prints is run.
+for changes that touch words only.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
 import re
 import sys
@@ -298,16 +296,6 @@ def for_readme(record: Record) -> str:
     return told
 
 
-def shown_by_readme() -> str:
-    """What the first example of the README prints."""
-    page = (ROOT / "README.md").read_text("utf-8")
-    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(code, "README.md", "exec"), {})
-    return f"```\n{out.getvalue().rstrip()}\n```"
-
-
 BLOCKS: dict[str, tuple[str, Callable[[Record], str]]] = {
     "bars": ("wild", bars),
     "by kind": ("wild", by_kind),
@@ -346,8 +334,7 @@ def main() -> None:
     any_code = parser.parse_args().any_code
     made = {mark: block(name, make, any_code) for mark, (name, make) in BLOCKS.items()}
     fill_in(HERE / "accuracy.md", made)
-    readme = {"wild": block("wild", for_readme, any_code), "shown": shown_by_readme()}
-    fill_in(ROOT / "README.md", readme)
+    fill_in(ROOT / "README.md", {"wild": block("wild", for_readme, any_code)})
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def test_nearly_all_snippets_are_run():
 
 def test_commands_and_python_are_named_as_such():
     """What looks like code of ours must not hide in a block that is not run."""
-    command = re.compile(r"^isthmus (compare|mi|drift|score) [\w./]+\.\w+", re.M)
+    command = re.compile(r"^isthmus (compare|mi|drift|score|weights) [\w./]+\.\w+", re.M)
     for page in PAGES:
         for language, block in FENCED.findall(page.read_text("utf-8")):
             if language not in {"python", "sh"}:

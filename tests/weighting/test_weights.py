@@ -116,6 +116,14 @@ def test_nothing_is_trimmed_that_is_worth_enough(samples, weights):
     assert w.population is None and np.array_equal(np.asarray(w), np.asarray(weights))
 
 
+@pytest.mark.parametrize("asked", [{"least_ess": 0.95}, {"design_effect": 1.0001}])
+def test_what_no_population_reaches_is_refused_by_its_name(asked, samples):
+    if "least_ess" in asked:  # of all rows, with weights that differ
+        asked = {"least_ess": asked["least_ess"] * len(samples[0])}
+    with pytest.raises(isthmus.WeightingError, match=f"has {next(iter(asked))}="):
+        isthmus.importance_weights(*samples, **asked, estimator=QUICK, random_state=0)
+
+
 def test_no_overlap_is_refused_with_the_certificate():
     rng = np.random.default_rng(0)
     source, target = rng.normal(0, 1, (300, 2)), rng.normal(6, 1, (300, 2))

@@ -194,8 +194,8 @@ def _short(
 ) -> str:
     part = np.log(case.source.weight[inside]) + case.at_source[inside]
     size = float(effective_sample_size(pareto_smoothed(part)[0]))
-    asked = [f"least_ess={least_ess:g}"] * (least_ess is not None)
-    asked += [f"design_effect={design_effect:g}"] * (design_effect is not None)
+    limits = {"least_ess": least_ess, "design_effect": design_effect}
+    asked = [f"{name}={limit:g}" for name, limit in limits.items() if limit is not None]
     return (
         f"No population that rules on the columns describe, with a tenth of the target or more, "
         f"has {' and '.join(asked)}; all rows of the source are worth {number(round(size, 1))}."

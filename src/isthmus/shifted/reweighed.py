@@ -57,9 +57,12 @@ class Reweighed:
         return float(self.scorer(self.answers, given.rows, given.labels, sample_weight=weight))
 
     def estimates(
-        self, ratio: ShiftRatio, level: float, draws: int
+        self, ratio: ShiftRatio, level: float, draws: int, best: float = math.inf
     ) -> tuple[Estimate, Estimate, Estimate]:
-        """Score on the target, plain score, and the first less the second."""
+        """Score on the target, plain score, and the first less the second.
+
+        ``best`` is what a score can be at most.
+        """
         n = len(self.given.labels)
         one = np.ones(n)
         # Weights of a Bayesian bootstrap; the same for both scores, which are correlated.
@@ -73,15 +76,21 @@ class Reweighed:
         error_change = float((drawn[:, 0] - drawn[:, 1]).std(ddof=1))
         of_ratio = self._error_of_ratio(ratio) if self.takes_weight else 0.0
 
-        def estimate(middle: float, of_rows: float, of_ratio: float) -> Estimate:
+        def estimate(
+            middle: float, of_rows: float, of_ratio: float, upper: float = best
+        ) -> Estimate:
             return Estimate.from_std_error(
-                middle, math.hypot(of_rows, of_ratio), level=level, method="bootstrap and jackknife"
+                middle,
+                math.hypot(of_rows, of_ratio),
+                level=level,
+                upper=upper,
+                method="bootstrap and jackknife",
             )
 
         return (
             estimate(value[0], error[0], of_ratio),
             estimate(value[1], error[1], 0.0),
-            estimate(value[0] - value[1], error_change, of_ratio),
+            estimate(value[0] - value[1], error_change, of_ratio, math.inf),
         )
 
     def _error_of_ratio(self, ratio: ShiftRatio) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..weighting import Weights
 from .calibrating import effective_size
 from .doors import labelled
 from .inner import check_estimator
-from .ratio import learn_ratio
+from .ratio import Looked, learn_ratio
 from .recorded import record
 from .reweighed import Reweighed
 from .target import target_rows
@@ -97,6 +98,10 @@ def shifted_score(
     level: float = 0.95,
     draws: int = 200,
     ratio: Any = None,
+    columns: Any = None,
+    drop: Any = (),
+    keep: Any = (),
+    dates: Any = "days",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Any = None,
@@ -131,6 +136,9 @@ def shifted_score(
     ratio : estimator, optional
         What estimates the ratio of the densities, as ``estimator`` of
         :func:`isthmus.importance_weights`.
+    columns, drop, keep, dates
+        Which columns of frames the ratio looks at, as in :func:`isthmus.compare`. The estimator
+        has all of them.
     random_state : int, Generator, RandomState or None
         Makes the result reproducible.
     n_jobs : int, optional
@@ -174,6 +182,7 @@ def shifted_score(
         given.rows,
         target_rows(X_target),
         ratio=ratio,
+        columns=Looked(columns, drop, keep, dates),
         random_state=int(seeds("ratio").integers(2**31)),
         n_jobs=n_jobs,
         progress=progress,
@@ -182,7 +191,7 @@ def shifted_score(
         kind = StratifiedKFold if is_classifier(estimator) else KFold
         cv = kind(cv, shuffle=True, random_state=int(seeds("folds").integers(2**31)))
     rows = Reweighed(record(estimator, given, X_target, cv), given, scorer, seeds)
-    target, plain, change = rows.estimates(found, level, draws)
+    target, plain, change = rows.estimates(found, level, draws, _best(scoring, estimator))
     size = effective_size(found.held_out)
     out = ShiftedScore(target, plain, change, size, len(given.labels), told, found.weights)
     if not (out.enough and found.weights.usable):
@@ -191,7 +200,23 @@ def shifted_score(
             f"the score nor its interval can be relied on. {found.weights.verdict}",
             stacklevel=2,
         )
+    elif found.blind:
+        tell(found.blind, stacklevel=2)
     return out
+
+
+_AT_MOST_ONE = ("accuracy", "r2", "f1", "precision", "recall", "roc_auc", "jaccard",
+                "explained_variance", "d2_", "balanced_accuracy", "average_precision",
+                "top_k_accuracy", "matthews_corrcoef")  # fmt: skip
+
+
+def _best(scoring: Any, estimator: Any) -> float:
+    """What a score can be at most; infinite where it is not known."""
+    if scoring is None:
+        return 1.0 if is_classifier(estimator) or is_regressor(estimator) else math.inf
+    if isinstance(scoring, str) and scoring.startswith("neg_"):
+        return 0.0
+    return 1.0 if isinstance(scoring, str) and scoring.startswith(_AT_MOST_ONE) else math.inf
 
 
 def _scorer(estimator: Any, scoring: Any) -> tuple[Any, str]:

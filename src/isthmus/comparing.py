@@ -25,6 +25,7 @@ from .model.classifier import is_classifier
 from .settings import Call, is_auto
 from .stacked import STAGES, StackedMDRE, fold_count
 from .tables.columns import as_table, is_table
+from .tables.door import Door
 from .tables.frames import TableEncoder
 from .tables.margins import Margin
 from .tables.parts import date_parts
@@ -120,7 +121,7 @@ def compare(
     >>> c.diagnostics["convergence"].verdict
     'ok'
     """
-    _check_options(estimator, critic, folds, level, n_jobs, progress)
+    check_options(estimator, critic, folds, level, n_jobs, progress)
     for argument, names in (("columns", columns), ("drop", drop), ("keep", keep)):
         if isinstance(names, str):
             raise ValueError(f"{argument} must be a list of names; received the text {names!r}.")
@@ -137,10 +138,38 @@ def compare(
         random_state,
         weight_p is not None or weight_q is not None,
     )
+    samples, encoder, given = as_samples(p, q, call, weight_p, weight_q)
+    for note in () if encoder is None else encoder.notes():
+        tell(note, UserWarning, stacklevel=2)
+    return compare_samples(samples, call, encoder, given, n_jobs=n_jobs, progress=progress)
+
+
+def as_samples(
+    p: Any,
+    q: Any,
+    call: Call,
+    weight_p: Any = None,
+    weight_q: Any = None,
+    *,
+    labels: tuple[str, str] = ("p", "q"),
+    door: Door | None = None,
+) -> tuple[TwoSamples, TableEncoder | None, GivenRows]:
+    """Two samples as they were given to rows of numbers, and what turned tables into these.
+
+    ``labels`` are what messages call the samples, ``door`` what they call the arguments.
+    """
     encoder, given = None, GivenRows.of(p, q)
     p, q = as_table(p), as_table(q)
     if is_table(p) and is_table(q):
-        encoder = TableEncoder(columns, call.drop, keep=call.keep, missing=missing, dates=dates)
+        encoder = TableEncoder(
+            call.columns,
+            call.drop,
+            keep=call.keep,
+            missing=call.missing,
+            dates=call.dates,
+            labels=labels,
+            door=door,
+        )
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
         given = given.used(encoder.kept_p_, encoder.kept_q_)
     elif call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
@@ -148,12 +177,12 @@ def compare(
             "columns, drop, keep, missing and dates apply to frames; received "
             f"{type(p).__name__} and {type(q).__name__}."
         )
-    takes_missing = is_classifier(getattr(estimator, "critic", critic))
-    samples = as_two_samples(p, q, weight_p, weight_q, missing=takes_missing)
+    takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
+    samples = as_two_samples(p, q, weight_p, weight_q, missing=takes_missing, labels=labels)
     if encoder is None:
         # A copy: what the caller does to the arrays later is not seen here.
         samples = samples.map(lambda x: np.array(x, order="C"))
-    return compare_samples(samples, call, encoder, given, n_jobs=n_jobs, progress=progress)
+    return samples, encoder, given
 
 
 def compare_samples(
@@ -212,9 +241,10 @@ def compare_samples(
     )
 
 
-def _check_options(
+def check_options(
     estimator: Any, critic: Any, folds: Any, level: Any, n_jobs: Any, progress: Any
 ) -> None:
+    """Refuse arguments of :func:`compare` that cannot be used."""
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     if folds is not None:
         check_number(folds, "folds", low=2, integer=True)
@@ -262,11 +292,10 @@ def _encoded(
 ) -> tuple[Any, Any, Any, Any]:
     """Frames as rows, with the weights of those that were kept."""
     p, q = encoder.fit_transform(p, q, weight_p, weight_q)
-    for note in encoder.notes():
-        tell(note, UserWarning, stacklevel=3)
     kept_p, kept_q = encoder.kept_p_, encoder.kept_q_
-    weight_p = as_weight(weight_p, len(kept_p), "weight_p")
-    weight_q = as_weight(weight_q, len(kept_q), "weight_q")
+    first, second = encoder.labels
+    weight_p = as_weight(weight_p, len(kept_p), f"weight_{first}")
+    weight_q = as_weight(weight_q, len(kept_q), f"weight_{second}")
     return p, q, weight_p[kept_p], weight_q[kept_q]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import BaseEstimator
 
 import isthmus
 from isthmus.candidates import Ridge
@@ -26,6 +27,16 @@ def table(n, shift, seed):
 @pytest.fixture(scope="module")
 def samples():
     return table(1500, 0.0, 1), table(1500, 1.0, 2)
+
+
+class Never(BaseEstimator):
+    """An estimator that must not be fitted."""
+
+    def fit(self, X, y):
+        raise AssertionError("There was work.")
+
+    def log_ratio(self, X):
+        raise AssertionError("There was work.")
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +149,9 @@ def test_no_overlap_is_refused_with_the_certificate():
 def test_levels_that_the_source_lacks_are_named(samples):
     source, target = samples
     source = source[source["town"] != "Ulm"]
-    with pytest.warns(UserWarning, match="non-overlapping"):
-        w = isthmus.importance_weights(
-            source, target, estimator=QUICK, random_state=0, on_failure="return"
-        )
+    w = isthmus.importance_weights(
+        source, target, estimator=QUICK, random_state=0, on_failure="return"
+    )
     assert not w.usable
     ((label, share),) = w.overlap.absent
     assert label == "town=Ulm" and share == pytest.approx((target["town"] == "Ulm").mean())
@@ -217,12 +227,19 @@ def test_an_audit_with_a_weighted_target(samples):
 )
 def test_bad_options_are_refused_before_any_work(samples, how, message):
     with pytest.raises(ValueError, match=message):
-        isthmus.importance_weights(*samples, estimator=object(), **how)
+        isthmus.importance_weights(*samples, estimator=Never(), **how)
+
+
+@pytest.mark.parametrize("name", ["x2", "a"])
+def test_an_unknown_column_of_an_array_is_refused_before_any_work(name):
+    rows = np.random.default_rng(0).normal(size=(2, 100, 2))
+    with pytest.raises(ValueError, match=f"x0, x1; received '{name}'"):
+        isthmus.importance_weights(*rows, balance=[name], estimator=Never())
 
 
 def test_bad_weights_are_refused_before_any_work(samples):
     with pytest.raises(ValueError, match="w must be finite and non-negative"):
-        isthmus.audit_weights(np.full(1500, -1.0), *samples, estimator=object())
+        isthmus.audit_weights(np.full(1500, -1.0), *samples, estimator=Never())
     with pytest.raises(ValueError, match="source must have at least 20 rows"):
         isthmus.importance_weights(np.zeros((3, 1)), np.zeros((50, 1)))
     with pytest.raises(ValueError, match="table or an array of rows"):

@@ -15,6 +15,7 @@ import typer
 
 from .._version import __version__
 from ..words import printable
+from .options import REFUSED
 
 COMMANDS = (
     "compare",
@@ -28,7 +29,7 @@ COMMANDS = (
 """Files of this folder, each with the command as a function of the file's name."""
 
 # Exit codes: those beyond 128 are what a shell shows of a process that a signal ended.
-REFUSED, STOPPED, GONE, TERMINATED = 2, 130, 141, 143
+STOPPED, GONE, TERMINATED = 130, 141, 143
 
 app = typer.Typer(
     name="isthmus",

@@ -10,7 +10,20 @@ import typer
 from ..files import check_target
 from ..settings import Call
 from ..words import DIVERGENCES, USUAL_DIVERGENCES
-from .options import AsJson, FailAbove, Missing, Seed, check_options, limits_in, names_in
+from .options import (
+    AsJson,
+    Columns,
+    Dates,
+    Drop,
+    FailAbove,
+    Keep,
+    Missing,
+    Seed,
+    WhatIsMissing,
+    check_options,
+    limits_in,
+    names_in,
+)
 
 if TYPE_CHECKING:
     from .output import Output
@@ -25,39 +38,11 @@ def compare(
         Path | None,
         typer.Argument(metavar="B", help="Sample of q: CSV or Parquet.", show_default=False),
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES", help="Columns to use, separated by commas. Default: all that can help."
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Columns to leave out, separated by commas."),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns to use though they would be left out: identifiers, constants, dates "
-            "that alone tell the files apart.",
-        ),
-    ] = None,
-    missing: Annotated[
-        Missing,
-        typer.Option(
-            help="Missing values: a level of their own, and the median with a 0/1 column that "
-            "tells where; drop their rows; or refuse them."
-        ),
-    ] = Missing.indicator,
-    dates: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PARTS",
-            help="What becomes of dates: days, hour, weekday, month, separated by commas. "
-            "Default: days.",
-        ),
-    ] = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    missing: WhatIsMissing = Missing.indicator,
+    dates: Dates = None,
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     divergence: Annotated[
         list[str] | None,
@@ -139,26 +124,19 @@ def compare(
 def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
     """Compare two files, and print and write what was found."""
     from .. import plots
-    from ..comparing import compare_samples
-    from ..data.validation import as_two_samples
+    from ..comparing import as_samples, compare_samples
     from ..plots.style import plain_frame
     from ..tables.door import Door
-    from ..tables.frames import TableEncoder, read_table
+    from ..tables.frames import read_table
     from .output import Result, collected_notes, deliver, one_sided, show_comparison
     from .terminal import progress_bar
 
     labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
-    encoder = TableEncoder(
-        call.columns,
-        call.drop,
-        keep=call.keep,
-        missing=call.missing,
-        dates=call.dates,
-        labels=labels,
-        door=Door(command=True),
-    )
     with collected_notes() as notes, progress_bar(wanted=not output.quiet) as progress:
-        samples = as_two_samples(*encoder.fit_transform(read_table(a), read_table(b)))
+        samples, encoder, _ = as_samples(
+            read_table(a), read_table(b), call, labels=labels, door=Door(command=True)
+        )
+        assert encoder is not None  # files are tables
         found = compare_samples(samples, call, encoder, progress=progress)
         divergences = {name: found.divergence(name) for name in output.divergences}
     facts = {

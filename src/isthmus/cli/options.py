@@ -24,6 +24,36 @@ FailAbove: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+Columns: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAMES", help="Columns to use, separated by commas. Default: all that can help."
+    ),
+]
+Drop: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Columns to leave out, separated by commas."),
+]
+Keep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Columns to use though they would be left out: identifiers, constants, dates "
+        "that alone tell the files apart.",
+    ),
+]
+Dates: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PARTS",
+        help="What becomes of dates: days, hour, weekday, month, separated by commas. "
+        "Default: days.",
+    ),
+]
+
+REFUSED = 2
+"""Exit code for bad input, for files that cannot be read or written, and where nothing helps."""
+
 TOO_FAR = 3
 """Exit code where a divergence is larger than ``--fail-above`` allows; bad input is 2."""
 
@@ -34,6 +64,16 @@ class Missing(enum.StrEnum):
     indicator = "indicator"
     drop = "drop"
     error = "error"
+
+
+WhatIsMissing: TypeAlias = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        help="Missing values: a level of their own, and the median with a 0/1 column that "
+        "tells where; drop their rows; or refuse them.",
+    ),
+]
 
 
 def names_in(options: Sequence[str] | None) -> list[str] | None:

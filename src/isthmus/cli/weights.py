@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..files import check_target
-from .options import AsJson, Missing, Seed, check_options, names_in
+from .options import (
+    REFUSED,
+    AsJson,
+    Columns,
+    Dates,
+    Drop,
+    Keep,
+    Missing,
+    Seed,
+    WhatIsMissing,
+    check_options,
+    names_in,
+)
 
 if TYPE_CHECKING:
     from ..weighting import Weights
@@ -16,7 +29,10 @@ if TYPE_CHECKING:
 
 def weights(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="Rows to be weighted: CSV or Parquet.")
+        Path,
+        typer.Argument(
+            metavar="SOURCE", help="Rows to be weighted: CSV, JSON lines or Parquet; - for stdin."
+        ),
     ],
     target: Annotated[
         Path, typer.Argument(metavar="TARGET", help="Rows that they shall look like.")
@@ -55,17 +71,11 @@ def weights(
             "weights. Default: all columns of the source are written.",
         ),
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Columns to use, separated by commas. Default: all."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Columns to leave out, separated by commas."),
-    ] = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Missing values, as in isthmus compare.")
-    ] = Missing.indicator,
+    columns: Columns = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    missing: WhatIsMissing = Missing.indicator,
+    dates: Dates = None,
     name: Annotated[str, typer.Option(help="Name of the new column.")] = "weight",
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -78,18 +88,30 @@ def weights(
 ) -> None:
     """Weights under which one table looks like another, with a certificate.
 
-    Weights average one over the rows that have any. Rows outside the population that remains
-    have weight zero. Where no weighting helps, nothing is written to --out and the exit code is 2.
+    Tables are taken as they are: dates, text, missing values. Weights average one over the rows
+    that have any. Rows outside the population that remains have weight zero. Exit codes: 2 for
+    bad input and where no weighting helps; then nothing is written to --out.
     """
     check_options(0.95, seed, plot, report)
     if out is not None:
         check_target(out, "--out", (".parquet", ".pq", ".csv"))
 
+    from ..tables.door import Door
     from ..tables.frames import read_table
-    from ..weighting import WeightingError, importance_weights
-    from .output import collected_notes, print_json, save_figure
-    from .terminal import console, progress_bar, show_notes
+    from ..tables.parts import date_parts
+    from ..weighting.judging import Pair
+    from ..weighting.making import Wish, weigh
+    from .output import collected_notes, print_json
+    from .terminal import progress_bar
 
+    asked = names_in(balance)
+    wish = Wish(
+        least_ess,
+        design_effect,
+        "means" if asked == ["means"] else asked,
+        on_failure="return",
+    )
+    parts = date_parts(names_in(dates) or "days", "--dates")
     rows, others = read_table(source), read_table(target)
     named = names_in(keys) or []
     absent = [key for key in named if key not in rows]
@@ -97,44 +119,60 @@ def weights(
         raise ValueError(f"--keys must name columns of {source}; received {absent!r}.")
     if name in (named or rows):
         raise ValueError(f"--name must not be a column of {source}; received {name!r}.")
-    asked = names_in(balance)
-    left_out = [*(names_in(drop) or []), *(key for key in named if key in {**rows, **others})]
     with collected_notes() as notes, progress_bar(wanted=not as_json) as progress:
-        try:
-            found = importance_weights(
-                rows,
-                others,
-                least_ess=least_ess,
-                design_effect=design_effect,
-                balance="means" if asked == ["means"] else asked,
-                columns=names_in(columns),
-                drop=left_out,
-                missing=missing.value,
-                random_state=seed,
-                progress=progress,
-            )
-        except WeightingError as error:
-            # Why it is refused is in the certificate.
-            if report is not None:
-                error.weights.report(report)
-            raise
-        if report is not None:
-            found.report(report)
+        pair = Pair.of(
+            rows,
+            others,
+            columns=names_in(columns),
+            drop=[*(names_in(drop) or []), *named],
+            keep=names_in(keep) or (),
+            missing=missing.value,
+            dates=parts,
+            random_state=seed,
+            door=Door(command=True),
+        )
+        found = weigh(pair, wish, progress)
+    written = {key: rows[key] for key in named or rows}
+    files = {"out": out if found.usable else None, "report": report, "plot": plot}
+    # The answer comes first, and every file is tried: a disk that is full costs one file.
+    with ExitStack() as later:
         if plot is not None:
-            save_figure(lambda ax: found.plot(ax=ax), plot)
-    if out is not None:
-        _write({key: rows[key] for key in named or rows}, found, name, out)
-    if as_json:
-        where = {"out": out, "report": report, "plot": plot}
-        told = {key: str(path) for key, path in where.items() if path is not None}
-        files = {"source": str(source), "target": str(target)}
-        print_json({**found.to_dict(), "files": files, **told, "notes": notes, "seed": seed})
+            later.callback(_draw, found, plot)
+        if report is not None:
+            later.callback(found.report, report)
+        if out is not None and found.usable:
+            later.callback(_write, written, found, name, out)
+        if as_json:
+            told = {key: str(path) for key, path in files.items() if path is not None}
+            tables = {"source": str(source), "target": str(target)}
+            print_json({**found.to_dict(), "files": tables, **told, "notes": notes, "seed": seed})
+        else:
+            _show(found, notes, files)
+    if not found.usable:
+        raise typer.Exit(REFUSED)
+
+
+def _draw(found: Weights, path: Path) -> None:
+    from .output import save_figure
+
+    save_figure(lambda ax: found.plot(ax=ax), path)
+
+
+def _show(found: Weights, notes: list[str], files: dict[str, Path | None]) -> None:
+    """Print the certificate; why there are no weights goes to stderr."""
+    from .terminal import console, show_notes
+
+    if not found.usable:
+        console(stderr=True).print(f"isthmus: {found.verdict}", markup=False, soft_wrap=True)
         return
     shown = console()
     shown.print(str(found), markup=False, soft_wrap=True)
     show_notes(shown, notes)
-    if out is not None:
-        shown.print(f"weights: {out}", style="dim", markup=False)
+    for what, path in files.items():
+        if path is not None:
+            shown.print(
+                f"{'weights' if what == 'out' else what}: {path}", style="dim", markup=False
+            )
 
 
 def _write(rows: dict[str, Any], found: Weights, name: str, out: Path) -> None:

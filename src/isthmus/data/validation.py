@@ -118,23 +118,25 @@ def as_two_samples(
     *,
     min_rows: int = 2,
     missing: bool = False,
+    labels: tuple[str, str] = ("p", "q"),
 ) -> TwoSamples:
-    """Check two samples together; frames are matched by column name."""
+    """Check two samples, called by their labels; frames are matched by column name."""
+    first, second = labels
     names_p, names_q = column_names(p), column_names(q)
     if (names_p is None) != (names_q is None):
         names_p = names_q = None
     elif names_p is not None:
-        q = select_columns(q, names_p, "q")
-    p_rows = as_rows(p, "p", min_rows=min_rows, missing=missing)
-    q_rows = as_rows(q, "q", min_rows=min_rows, missing=missing)
+        q = select_columns(q, names_p, second)
+    p_rows = as_rows(p, first, min_rows=min_rows, missing=missing)
+    q_rows = as_rows(q, second, min_rows=min_rows, missing=missing)
     if p_rows.shape[1] != q_rows.shape[1]:
         raise ValueError(
-            f"p and q must have the same columns; received {p_rows.shape[1]} columns in p and "
-            f"{q_rows.shape[1]} in q."
+            f"{first} and {second} must have the same columns; received {p_rows.shape[1]} columns "
+            f"in {first} and {q_rows.shape[1]} in {second}."
         )
     return TwoSamples(
-        Sample(p_rows, as_weight(weight_p, len(p_rows), "weight_p")),
-        Sample(q_rows, as_weight(weight_q, len(q_rows), "weight_q")),
+        Sample(p_rows, as_weight(weight_p, len(p_rows), f"weight_{first}")),
+        Sample(q_rows, as_weight(weight_q, len(q_rows), f"weight_{second}")),
         None if names_p is None else tuple(names_p),
     )
 

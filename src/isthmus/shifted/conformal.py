@@ -21,7 +21,7 @@ from .conformity import KINDS, Interval, LabelSet
 from .doors import Labelled, as_given, as_numbers, labelled
 from .inner import available, check_estimator, delegated_tags, fit_clone, is_fitted
 from .quantile import weighted_thresholds
-from .ratio import learn_ratio
+from .ratio import Looked, learn_ratio
 from .target import target_rows
 
 T = TypeVar("T")
@@ -68,6 +68,9 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
     ratio : estimator, optional
         What estimates the ratio of the densities, as ``estimator`` of
         :func:`isthmus.importance_weights`.
+    columns, drop, keep, dates
+        Which columns of frames the ratio looks at, as in :func:`isthmus.compare`. The estimator
+        has all of them.
     random_state : int, Generator, RandomState or None
         Makes split and weights reproducible. The estimator has its own.
     n_jobs : int, optional
@@ -121,6 +124,10 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         calibration_size: float = 0.5,
         on_small: str = "warn",
         ratio: Any = None,
+        columns: Any = None,
+        drop: Any = (),
+        keep: Any = (),
+        dates: Any = "days",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -131,6 +138,10 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         self.calibration_size = calibration_size
         self.on_small = on_small
         self.ratio = ratio
+        self.columns = columns
+        self.drop = drop
+        self.keep = keep
+        self.dates = dates
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -162,6 +173,7 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
             given.rows,
             target_rows(target),
             ratio=self.ratio,
+            columns=Looked(self.columns, self.drop, self.keep, self.dates),
             sample_weight=given.weight,
             random_state=int(seeds("ratio").integers(2**31)),
             n_jobs=self.n_jobs,
@@ -226,6 +238,8 @@ class ShiftedConformal(MetaEstimatorMixin, BaseEstimator):
         if not self.weights_.usable:
             told.append(self.weights_.verdict)
         if not told:
+            if self.ratio_.blind:
+                tell(self.ratio_.blind, stacklevel=3)
             return
         if self.on_small == "raise":
             raise WeightingError(" ".join(told), self.weights_)

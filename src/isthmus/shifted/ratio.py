@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..data.validation import as_rows
 from ..tables.frames import is_table
 from ..typing import Array, IntArray, RandomState
 from ..weighting import Weights, importance_weights
+from ..words import listed
 from .doors import is_frame
 
 
@@ -52,6 +53,19 @@ class ShiftRatio:
             return np.asarray(np.exp(self.weights.comparison.log_ratio(table) - self.log_scale))
 
     @property
+    def blind(self) -> str:
+        """What no weights can put right, as a sentence for a warning; empty if there is nothing."""
+        names = self.weights.separating
+        if not names:
+            return ""
+        told = listed([repr(name) for name in names], 4)
+        return (
+            f"Source and target are apart in {told} by themselves, and the weights do not look "
+            f"there: what depends on such a column is not put right. drop={list(names)!r} says "
+            "that it does not matter."
+        )
+
+    @property
     def absolute_error(self) -> Array:
         r"""Expected absolute error of the weight of every row of the source, shape (n,).
 
@@ -62,11 +76,22 @@ class ShiftRatio:
         return np.asarray(np.sqrt(max(folds - 1, 1)) * np.abs(self.held_out - self.fitted))
 
 
+@dataclass(frozen=True)
+class Looked:
+    """Which columns of frames a ratio looks at; as in :func:`isthmus.compare`."""
+
+    columns: Any = None
+    drop: Any = ()
+    keep: Any = ()
+    dates: Any = "days"
+
+
 def learn_ratio(
     source: Any,
     target: Any,
     *,
     ratio: Any = None,
+    columns: Looked | None = None,
     sample_weight: Array | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -79,6 +104,8 @@ def learn_ratio(
     source, target : array-like or frame
     ratio : estimator, optional
         What estimates the ratio; by default what :func:`isthmus.importance_weights` has.
+    columns : Looked, optional
+        Which columns of frames the ratio looks at.
     sample_weight : ndarray of shape (n,), optional
         Weights of the rows of the source: the ratio is that to the weighted source, and
         multiplies them.
@@ -96,6 +123,7 @@ def learn_ratio(
         weight_source=sample_weight,
         on_failure="return",
         estimator=ratio,
+        **asdict(columns or Looked()),
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,

@@ -19,7 +19,7 @@ from .calibrating import effective_size
 from .doors import labelled
 from .inner import check_estimator
 from .ranges import score_range
-from .ratio import learn_ratio
+from .ratio import Looked, learn_ratio
 from .recorded import record
 from .reweighed import Reweighed
 from .target import target_rows
@@ -98,6 +98,10 @@ def shifted_score(
     level: float = 0.95,
     draws: int = 200,
     ratio: Any = None,
+    columns: Any = None,
+    drop: Any = (),
+    keep: Any = (),
+    dates: Any = "days",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Any = None,
@@ -132,6 +136,9 @@ def shifted_score(
     ratio : estimator, optional
         What estimates the ratio of the densities, as ``estimator`` of
         :func:`isthmus.importance_weights`.
+    columns, drop, keep, dates
+        Which columns of frames the ratio looks at, as in :func:`isthmus.compare`. The estimator
+        has all of them.
     random_state : int, Generator, RandomState or None
         Makes the result reproducible.
     n_jobs : int, optional
@@ -176,6 +183,7 @@ def shifted_score(
         given.rows,
         target_rows(X_target),
         ratio=ratio,
+        columns=Looked(columns, drop, keep, dates),
         random_state=int(seeds("ratio").integers(2**31)),
         n_jobs=n_jobs,
         progress=progress,
@@ -193,6 +201,8 @@ def shifted_score(
             f"the score nor its interval can be relied on. {found.weights.verdict}",
             stacklevel=2,
         )
+    elif found.blind:
+        tell(found.blind, stacklevel=2)
     return out
 
 

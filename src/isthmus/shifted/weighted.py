@@ -21,7 +21,7 @@ from ..typing import RandomState
 from ..weighting import WeightingError
 from .doors import as_given, labelled
 from .inner import available, check_estimator, delegated_tags, fit_clone, weight_argument
-from .ratio import learn_ratio
+from .ratio import Looked, learn_ratio
 from .target import target_rows
 
 
@@ -42,6 +42,9 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
     ratio : estimator, optional
         What estimates the ratio of the densities, as ``estimator`` of
         :func:`isthmus.importance_weights`.
+    columns, drop, keep, dates
+        Which columns of frames the ratio looks at, as in :func:`isthmus.compare`. The estimator
+        has all of them.
     random_state : int, Generator, RandomState or None
         Makes the weights reproducible. The estimator has its own.
     n_jobs : int, optional
@@ -86,12 +89,20 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
         *,
         on_failure: str = "warn",
         ratio: Any = None,
+        columns: Any = None,
+        drop: Any = (),
+        keep: Any = (),
+        dates: Any = "days",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.on_failure = on_failure
         self.ratio = ratio
+        self.columns = columns
+        self.drop = drop
+        self.keep = keep
+        self.dates = dates
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -129,6 +140,7 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
             given.rows,
             rows,
             ratio=self.ratio,
+            columns=Looked(self.columns, self.drop, self.keep, self.dates),
             sample_weight=given.weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -137,6 +149,8 @@ class ShiftWeighted(MetaEstimatorMixin, BaseEstimator):
             if self.on_failure == "raise":
                 raise WeightingError(found.weights.verdict, found.weights)
             tell(found.weights.verdict, stacklevel=2)
+        elif found.blind:
+            tell(found.blind, stacklevel=2)
         self.weights_ = found.weights
         self.estimator_ = fit_clone(self.estimator, given.rows, y, target, found.held_out, **routed)
         return self

@@ -30,12 +30,12 @@ class Door:
         """An argument that names columns."""
         if not self.command:
             return f"{argument}={list(names)!r}"
-        return shlex.join(option(f"--{argument}", tuple(names)))
+        return shlex.join(option(self.argument(argument), tuple(names)))
 
     def word(self, argument: str, value: str) -> str:
         """An argument with one word."""
-        return f"--{argument} {value}" if self.command else f"{argument}={value!r}"
+        return f"{self.argument(argument)} {value}" if self.command else f"{argument}={value!r}"
 
     def argument(self, argument: str) -> str:
         """An argument by itself."""
-        return f"--{argument}" if self.command else argument
+        return f"--{argument.replace('_', '-')}" if self.command else argument

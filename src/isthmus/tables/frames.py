@@ -135,19 +135,19 @@ class TableEncoder:
         weights = [
             as_weight(weight, len(next(iter(columns.values()))), argument)
             for weight, columns, argument in (
-                (weight_p, ps, "weight_p"),
-                (weight_q, qs, "weight_q"),
+                (weight_p, ps, f"weight_{first}"),
+                (weight_q, qs, f"weight_{second}"),
             )
         ]
+        choice = choose(ps, qs, names, self._asked)
+        plans = choice.plans
+        left.update(choice.left)
+        self._refuse(ps, qs, plans)
         self.margins_ = tuple(
             margin(ps[name], qs[name], *weights)
             for name in names
             if _comparable(ps[name], qs[name])
         )
-        choice = choose(ps, qs, names, self._asked)
-        plans = choice.plans
-        left.update(choice.left)
-        self._refuse(ps, qs, plans)
         self.kept_p_, self.kept_q_ = (
             self._kept(columns, plans, label) for columns, label in ((ps, first), (qs, second))
         )
@@ -329,7 +329,8 @@ def _made(plan: Plan, columns: Columns) -> Column:
 
 def _comparable(p: Column, q: Column) -> bool:
     kinds = {p.kind, q.kind} - {"empty"}
-    return len(kinds) <= 1 and "other" not in kinds
+    infinite = any(np.isinf(column.numbers).any() for column in (p, q))
+    return len(kinds) <= 1 and "other" not in kinds and not infinite
 
 
 def _without_repeats(plans: list[Plan], p: Columns, q: Columns) -> list[Plan]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..data.validation import as_weight
 from ..typing import RandomState
-from .frames import Shape
-from .judging import Case, ratio_of, row_count
-from .result import Weights, given_rows, normalised
+from .judging import Case, Pair, row_count
+from .lacking import table_notes
+from .result import Weights, normalised
 
 
 def audit_weights(
@@ -22,7 +22,9 @@ def audit_weights(
     estimator: Any = None,
     columns: Any = None,
     drop: Any = (),
+    keep: Any = (),
     missing: str = "indicator",
+    dates: Any = "days",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Any = None,
@@ -43,7 +45,7 @@ def audit_weights(
         The sample that they shall look like.
     weight_target : array-like, optional
         Weights of the target's rows.
-    estimator, columns, drop, missing, random_state, n_jobs, progress
+    estimator, columns, drop, keep, missing, dates, random_state, n_jobs, progress
         As in :func:`importance_weights`.
 
     Returns
@@ -63,28 +65,30 @@ def audit_weights(
     """
     n = row_count(x)
     weight = as_weight(w, n, "w")
-    found = ratio_of(
+    pair = Pair.of(
         x,
         target,
         None,
         weight_target,
-        estimator,
+        estimator=estimator,
         columns=columns,
         drop=drop,
+        keep=keep,
         missing=missing,
+        dates=dates,
         random_state=random_state,
         n_jobs=n_jobs,
-        progress=progress,
     )
-    given = given_rows(found, n)
-    weight = weight[given]
-    every = Case.of(found)
+    found = pair.compared(progress)
+    weight = weight[pair.used]
+    every = Case.of(pair, found)
     positive = weight > 0
     case = every.take(np.ones(len(every.target), dtype=bool), positive)
     log_weight = np.log(weight[positive])
     kept, out = np.zeros(n, dtype=bool), np.full(n, -np.inf)
-    places = np.flatnonzero(given)[positive]
+    places = np.flatnonzero(pair.used)[positive]
     kept[places] = True
     out[places] = normalised(log_weight, "mean", 1.0)
     certificate = case.certificate(log_weight, log_weight)
-    return Weights(out, kept, certificate, found, shape=Shape.of(x))
+    notes = table_notes(pair.encoder)
+    return Weights(out, kept, certificate, found, notes=notes, shape=pair.shape)

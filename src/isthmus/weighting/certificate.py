@@ -9,6 +9,7 @@ import numpy as np
 
 from ..diagnostics.pareto import pareto_k
 from ..functionals import effective_sample_size
+from ..tables.door import Door
 from ..typing import Array
 from ..words import count, listed, printable
 from .balance import Balance
@@ -79,20 +80,31 @@ class Certificate:
 
 
 def certify(
-    log_weight: Array, raw: Array, balance: Balance, overlap: Overlap, short: str = ""
+    log_weight: Array,
+    raw: Array,
+    balance: Balance,
+    overlap: Overlap,
+    short: str = "",
+    apart: str = "",
+    door: Door | None = None,
 ) -> Certificate:
-    """Judge weights; ``short`` says in which way they are not what was asked for."""
+    """Judge weights.
+
+    ``short`` says in which way they are not what was asked for, ``apart`` which columns no weights
+    can balance, ``door`` what arguments are called.
+    """
     size = float(effective_sample_size(log_weight))
     rows = len(log_weight)
     k = pareto_k(raw)
-    bad, some = _objections(size, rows, k, balance, overlap)
+    bad, some = _objections(size, rows, k, balance, overlap, door or Door())
     bad = [short] * bool(short) + bad
+    some += [apart] * bool(apart)
     verdict: Verdict = "fail" if bad else "warn" if some else "ok"
     return Certificate(rows, size, rows / size, k, balance, overlap, verdict, tuple([*bad, *some]))
 
 
 def _objections(
-    size: float, rows: int, k: float, balance: Balance, overlap: Overlap
+    size: float, rows: int, k: float, balance: Balance, overlap: Overlap, door: Door
 ) -> tuple[list[str], list[str]]:
     """What forbids weighting, and what is worth a word."""
     bad: list[str] = []
@@ -100,7 +112,7 @@ def _objections(
     if size < min(_LEAST_SIZE, _LEAST_PART * rows):
         bad.append(
             f"A few rows have all the weight: {count(rows, 'row')} are worth "
-            f"{size:.3g}. Trim to a population that both have (least_ess=...), or "
+            f"{size:.3g}. Trim to a population that both have ({door.argument('least_ess')}), or "
             "find source rows that are like the target."
         )
     if overlap.beyond > _BEYOND:
@@ -116,7 +128,7 @@ def _objections(
         heavy = k > _ENDLESS and not bad
         (bad if heavy else some).append(
             f"{told}{'no mean settles down' if heavy else 'means settle down slowly'}. Trim with "
-            "least_ess or design_effect."
+            f"{door.argument('least_ess')} or {door.argument('design_effect')}."
         )
     left = np.abs(balance.unseen)
     sure = balance.sure > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from ..data.validation import check_number, check_option
 from ..functionals import effective_sample_size
 from ..typing import Array, BoolArray, RandomState
 from ..words import number
-from .frames import Shape
-from .judging import Case, ratio_of, row_count
+from .judging import Case, Pair
+from .lacking import table_notes
 from .quantities import check_balance_option, chosen
-from .result import NORMALISATIONS, WeightingError, Weights, given_rows, normalised
+from .result import NORMALISATIONS, WeightingError, Weights, normalised
 from .smoothing import pareto_smoothed
 from .tilting import OutsideHull, tilted
 from .trimming import Trim, trimmed
@@ -33,7 +34,9 @@ def importance_weights(
     estimator: Any = None,
     columns: Any = None,
     drop: Any = (),
+    keep: Any = (),
     missing: str = "indicator",
+    dates: Any = "days",
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Any = None,
@@ -48,8 +51,9 @@ def importance_weights(
     Parameters
     ----------
     source, target : array-like or frame of shape (n, d) or (n,)
-        The sample to be weighted, and the one that it shall look like. Frames are matched by
-        column name.
+        The sample to be weighted, and the one that it shall look like. Frames are taken as they
+        are, matched by column name: dates, text, missing values. ``notes`` of the result, and its
+        verdict, say which columns the weights do not look at, and why.
     least_ess : float, optional
         Least effective sample size. If the weights are worth fewer rows, source and target are
         restricted to the largest population in which they are, by rules on the columns;
@@ -70,7 +74,7 @@ def importance_weights(
         ``usable`` is False.
     estimator : estimator, optional
         As in :func:`compare`; by default regressions and trees, weighed.
-    columns, drop, missing, random_state, n_jobs, progress
+    columns, drop, keep, missing, dates, random_state, n_jobs, progress
         As in :func:`compare`.
 
     Returns
@@ -94,28 +98,55 @@ def importance_weights(
     >>> w.certificate.verdict
     'ok'
     """
-    _check(least_ess, design_effect, normalise, on_failure)
-    check_balance_option(balance, source)
-    if least_ess is not None and least_ess > row_count(source):
-        raise ValueError(
-            f"least_ess must be at most the number of rows of the source, {row_count(source)}; "
-            f"received {least_ess!r}."
-        )
-    found = ratio_of(
+    wish = Wish(least_ess, design_effect, balance, normalise, on_failure)
+    pair = Pair.of(
         source,
         target,
         weight_source,
         weight_target,
-        estimator,
+        estimator=estimator,
         columns=columns,
         drop=drop,
+        keep=keep,
         missing=missing,
+        dates=dates,
         random_state=random_state,
         n_jobs=n_jobs,
-        progress=progress,
     )
-    every = Case.of(found)
-    asked = None if balance is None else chosen(every.every, balance)
+    return weigh(pair, wish, progress)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of weights; see :func:`importance_weights`."""
+
+    least_ess: float | None = None
+    design_effect: float | None = None
+    balance: Any = None
+    normalise: str = "mean"
+    on_failure: str = "raise"
+
+    def __post_init__(self) -> None:
+        if self.least_ess is not None:
+            check_number(self.least_ess, "least_ess", low=1)
+        if self.design_effect is not None:
+            check_number(self.design_effect, "design_effect", low=1, open_low=True)
+        check_option(self.normalise, "normalise", NORMALISATIONS)
+        check_option(self.on_failure, "on_failure", ["raise", "return"])
+        check_balance_option(self.balance)
+
+
+def weigh(pair: Pair, wish: Wish, progress: Any = None) -> Weights:
+    """Weights of the source's rows of a pair that was checked at a door."""
+    least_ess, design_effect = wish.least_ess, wish.design_effect
+    if least_ess is not None and least_ess > pair.rows:
+        raise ValueError(
+            f"least_ess must be at most the number of rows of the source, {pair.rows}; "
+            f"received {least_ess!r}."
+        )
+    asked = chosen(pair.every, wish.balance, pair.encoder)
+    found = pair.compared(progress)
+    every = Case.of(pair, found)
     positive = every.source.weight > 0
     short = ""
     trim = None
@@ -143,33 +174,23 @@ def importance_weights(
         else:
             notes.append("The weights were tilted until the means asked for are the target's.")
     certificate = case.certificate(log_weight, raw, unseen, short)
-    given = given_rows(found, row_count(source))
-    kept, out = np.zeros(len(given), dtype=bool), np.full(len(given), -np.inf)
-    places = np.flatnonzero(given)[inside]
+    kept, out = np.zeros(pair.rows, dtype=bool), np.full(pair.rows, -np.inf)
+    places = np.flatnonzero(pair.used)[inside]
     kept[places] = True
-    out[places] = normalised(log_weight, normalise, float(case.target.weight.sum()))
+    out[places] = normalised(log_weight, wish.normalise, float(case.target.weight.sum()))
     weights = Weights(
         out,
         kept,
         certificate,
         found,
         None if trim is None else trim.population,
-        normalise,
-        tuple(notes),
-        shape=Shape.of(source),
+        wish.normalise,
+        (*notes, *table_notes(pair.encoder)),
+        shape=pair.shape,
     )
-    if not weights.usable and on_failure == "raise":
+    if not weights.usable and wish.on_failure == "raise":
         raise WeightingError(weights.verdict, weights)
     return weights
-
-
-def _check(least_ess: Any, design_effect: Any, normalise: Any, on_failure: Any) -> None:
-    if least_ess is not None:
-        check_number(least_ess, "least_ess", low=1)
-    if design_effect is not None:
-        check_number(design_effect, "design_effect", low=1, open_low=True)
-    check_option(normalise, "normalise", NORMALISATIONS)
-    check_option(on_failure, "on_failure", ["raise", "return"])
 
 
 def _log_weight(case: Case) -> Array:

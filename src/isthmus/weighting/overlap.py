@@ -11,6 +11,7 @@ import numpy as np
 from ..data.sample import Sample
 from ..typing import Array
 from .frames import as_table
+from .lacking import Lacking
 from .quantities import Quantity
 
 _PARTS = 10
@@ -78,6 +79,7 @@ def overlap_of(
     source: Sample,
     log_ratios: tuple[Array, Array],
     weight: Array,
+    lacking: Lacking,
 ) -> Overlap:
     """Overlap of target and source, whose log-ratios are given in this order."""
     at_target, at_source = log_ratios
@@ -96,13 +98,15 @@ def overlap_of(
     lacked = np.array([one.level is not None for one in every]) & ~(
         source.rows[source.weight > 0] > 0
     ).any(axis=0)
-    lacks = (target.rows[:, lacked] > 0).any(axis=1)
+    told = (target.rows[:, lacked] > 0).any(axis=1)
+    lacks = told | lacking.rows
     beyond = lacks | (at_target > at_source[source.weight > 0].max() + _MORE)
     absent = [
-        (one.label, float(target.share @ (target.rows[:, j] > 0)))
+        (lacking.named(one), float(target.share @ (target.rows[:, j] > 0)))
         for j, one in enumerate(every)
         if lacked[j]
     ]
+    absent.append((lacking.example, float(target.share @ (lacks & ~told))))
     return Overlap(
         edges,
         shares(at_source, source.weight),

@@ -11,10 +11,12 @@ import numpy as np
 
 from ..comparison import Comparison
 from ..data.validation import as_rows
+from ..tables.columns import as_table, is_table
 from ..typing import Array, BoolArray
 from .balance import Balance
 from .certificate import Certificate
 from .frames import Shape
+from .lacking import separating
 from .overlap import Overlap
 from .rules import Population
 
@@ -115,6 +117,11 @@ class Weights:
         return self.certificate.verdict != "fail"
 
     @property
+    def separating(self) -> tuple[str, ...]:
+        """Columns that alone tell source and target apart, which no weights can balance."""
+        return tuple(one.name for one in separating(self.comparison.encoder))
+
+    @property
     def verdict(self) -> str:
         """The verdict in words."""
         return self.certificate.in_words
@@ -156,7 +163,9 @@ class Weights:
         -------
         ndarray of bool, shape (n,)
         """
-        rows = as_rows(self.comparison.encode(x), "x", missing=True)
+        encoder, x = self.comparison.encoder, as_table(x)
+        encoded = encoder.transform(x) if encoder is not None and is_table(x) else x
+        rows = as_rows(encoded, "x", missing=True)
         if self.population is None:
             return np.ones(len(rows), dtype=bool)
         return self.population.holds(rows)

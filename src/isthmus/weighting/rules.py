@@ -3,42 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from ..typing import Array, BoolArray
 from ..words import printable
+from .quantities import MISSING, Unit
 
 
 @dataclass(frozen=True)
 class Within:
-    """A number above ``low`` and at most ``high``.
+    """A number, or a date in days since 1970, above ``low`` and at most ``high``.
+
+    Attributes
+    ----------
+    name : str
+    feature : int
+        Place of the encoded column.
+    low, high : float
+    unit : str
+        What the number counts; see :class:`Quantity`.
+    fill : float
+        What stands for a missing value among the encoded rows; NaN where none is missing.
 
     Examples
     --------
     >>> str(Within("age", 0, high=61.0)), str(Within("age", 0, low=18.0, high=61.0))
     ('age <= 61', '18 < age <= 61')
+    >>> str(Within("day", 0, low=15706.0, unit="date"))
+    'day > 2013-01-01'
+    >>> str(Within("age", 0, high=61.0, fill=40.0))
+    'age <= 61 or missing'
     """
 
     name: str
     feature: int
     low: float = -np.inf
     high: float = np.inf
+    unit: Unit = ""
+    fill: float = np.nan
 
     def holds(self, rows: Array) -> BoolArray:
         """Which encoded rows fulfil it."""
         x = rows[:, self.feature]
         return np.asarray((x > self.low) & (x <= self.high))
 
-    def __str__(self) -> str:
+    @property
+    def takes_missing(self) -> bool:
+        """Whether rows without a value fulfil it."""
+        return bool(self.low < self.fill <= self.high)
+
+    @property
+    def range(self) -> str:
+        """The condition on values."""
         name = printable(self.name, 40)
+        low, high = _told(self.low, self.unit), _told(self.high, self.unit)
         if np.isneginf(self.low):
-            return f"{name} <= {self.high:.15g}"
+            return f"{name} <= {high}"
         if np.isposinf(self.high):
-            return f"{name} > {self.low:.15g}"
-        return f"{self.low:.15g} < {name} <= {self.high:.15g}"
+            return f"{name} > {low}"
+        return f"{low} < {name} <= {high}"
+
+    def __str__(self) -> str:
+        return f"{self.range} or missing" if self.takes_missing else self.range
+
+
+def _told(value: float, unit: Unit) -> str:
+    """A number as people write it: of a date the day, and the time where it is not midnight."""
+    if np.isinf(value):
+        return ""
+    if unit == "date":
+        stamp = np.datetime64(round(value * 86_400e3), "ms")
+        day = stamp.astype("M8[D]")
+        for precise in ("m", "s", "ms"):
+            if stamp.astype(f"M8[{precise}]") == stamp:
+                break
+        shown = day if day == stamp else stamp.astype(f"M8[{precise}]")
+        return str(shown).replace("T", " ")
+    return f"{value:.15g}{f' {unit}' if unit else ''}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +106,14 @@ class Among:
         has = (rows[:, list(self.features)] > 0.5).any(axis=1)
         return np.asarray(has if self.within else ~has)
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether it only asks for a value."""
+        return self.levels == (MISSING,)
+
     def __str__(self) -> str:
+        if self.is_missing:
+            return f"{printable(self.name, 40)} is {'' if self.within else 'not '}missing"
         told = ", ".join(printable(level, 30) for level in self.levels)
         return f"{printable(self.name, 40)} {'in' if self.within else 'not in'} {{{told}}}"
 
@@ -81,7 +132,17 @@ class Rule:
         return out
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.conditions)) or "all rows"
+        asked = {one.name for one in self.conditions if isinstance(one, Among) and one.is_missing}
+        told = []
+        for one in self.conditions:
+            if isinstance(one, Within) and one.name in asked:
+                # Whether a value may be missing is said by the other condition.
+                told.append(one.range)
+            elif isinstance(one, Within) and one.takes_missing and len(self.conditions) > 1:
+                told.append(f"({one})")
+            else:
+                told.append(str(one))
+        return " and ".join(told) or "all rows"
 
 
 @dataclass(frozen=True)
@@ -128,7 +189,7 @@ def merged(path: Sequence[Within | Among]) -> Rule:
         key = (one.name, one.feature if isinstance(one, Within) else None)
         old = found.get(key)
         if isinstance(one, Within) and isinstance(old, Within):
-            one = Within(one.name, one.feature, max(one.low, old.low), min(one.high, old.high))
+            one = replace(old, low=max(one.low, old.low), high=min(one.high, old.high))
         elif isinstance(one, Among) and isinstance(old, Among):
             one = _both(old, one)
         found[key] = one
@@ -186,7 +247,7 @@ def _one_of(a: Rule, b: Rule) -> Rule | None:
         low, high = sorted((x, y), key=lambda one: one.low)
         if low.high != high.low:
             return None
-        both = (Within(x.name, x.feature, low.low, high.high),)
+        both = (replace(x, low=low.low, high=high.high),)
         both = () if np.isinf(low.low) and np.isinf(high.high) else both
     elif isinstance(x, Among) and isinstance(y, Among):
         if x.features != y.features or x.within == y.within:

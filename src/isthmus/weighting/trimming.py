@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from ..data.sample import Sample
 from ..typing import Array, BoolArray, IntArray
-from .quantities import Quantity
+from .quantities import Quantity, Unit
 from .rules import Among, Population, Rule, Within, joined, merged
 
 _LEAVES = (3, 6, 12)
@@ -178,6 +178,8 @@ class _Ordered:
     name: str
     features: tuple[int, ...]
     levels: tuple[str, ...] = ()
+    unit: Unit = ""
+    fill: float = np.nan
 
     def codes(self, rows: Array) -> Array:
         if not self.levels:
@@ -189,9 +191,9 @@ class _Ordered:
         """Conditions of the left and of the right part."""
         if not self.levels:
             low, high = values[values <= threshold].max(), values[values > threshold].min()
-            cut = _rounded(float(low), float(high))
-            at = self.features[0]
-            return Within(self.name, at, high=cut), Within(self.name, at, low=cut)
+            cut = (_rounded_date if self.unit == "date" else _rounded)(float(low), float(high))
+            whole = Within(self.name, self.features[0], unit=self.unit, fill=self.fill)
+            return replace(whole, high=cut), replace(whole, low=cut)
         above = [k for k in range(len(self.levels)) if k + 1.0 > threshold]
         below = [k for k in range(len(self.levels)) if k + 1.0 <= threshold]
         # The shorter list is told; rows with none of the levels are with those not in it.
@@ -210,9 +212,9 @@ def _ordered(every: Sequence[Quantity], rows: Array, goal: Array, weight: Array)
     found = []
     for j, one in enumerate(every):
         if one.level is None:
-            found.append(_Ordered(one.label, (j,)))
+            found.append(_Ordered(one.name, (j,), unit=one.unit, fill=one.fill))
         else:
-            levels.setdefault(one.column, []).append(j)
+            levels.setdefault(one.name, []).append(j)
     for name, places in levels.items():
         means = []
         for j in places:
@@ -227,6 +229,15 @@ def _ordered(every: Sequence[Quantity], rows: Array, goal: Array, weight: Array)
             )
         )
     return found
+
+
+def _rounded_date(low: float, high: float) -> float:
+    """A day, hour, minute or second from low on and below high; else low itself."""
+    for parts in (1, 24, 24 * 60, 24 * 3600):
+        cut = np.ceil(low * parts - 1e-9) / parts
+        if low <= cut < high:
+            return float(cut)
+    return low
 
 
 def _rounded(low: float, high: float) -> float:

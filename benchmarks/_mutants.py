@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from fnmatch import fnmatch
 from pathlib import Path
 
 from _record import Run, console, options, table
@@ -69,11 +70,16 @@ def mutate(folder: Path, modules: list[str], sample: int, jobs: int) -> dict[str
     return {name: told for name, told in results(folder).items() if told != UNSEEN}
 
 
-def meet_again(folder: Path, jobs: int) -> dict[str, str]:
+def meet_again(folder: Path, modules: list[str], jobs: int) -> dict[str, str]:
     """Meet those once more that earlier tests did not notice; no test was taken away since."""
     seen = {name: told for name, told in results(folder).items() if told != UNSEEN}
-    left = [name for name, told in seen.items() if told not in NOTICED]
-    mutmut(folder, "run", "--max-children", str(jobs), *left, told=False)
+    left = [
+        name
+        for name, told in seen.items()
+        if told not in NOTICED and any(fnmatch(name, pattern) for pattern in modules)
+    ]
+    if left:
+        mutmut(folder, "run", "--max-children", str(jobs), *left, told=False)
     return {name: told for name, told in results(folder).items() if name in seen}
 
 
@@ -93,7 +99,7 @@ def module_of(name: str) -> str:
 
 def main() -> None:
     parser = options(__doc__ or "", "mutants")
-    parser.add_argument("--modules", nargs="*", default=WHOLE, help="whose mutants are all met")
+    parser.add_argument("--modules", nargs="*", default=WHOLE, help="whose mutants are met")
     parser.add_argument("--sample", type=int, default=300, help="how many of the others are met")
     parser.add_argument("--again", action="store_true", help="only those not noticed last time")
     parser.add_argument("--jobs", type=int, default=1)
@@ -106,11 +112,12 @@ def main() -> None:
         "whole": arguments.modules,
         "sample": arguments.sample,
         "seed": SEED,
+        "again": arguments.again,
         "quick": arguments.quick,
     }
     copy(arguments.folder, anew=not arguments.again)
     if arguments.again:
-        found = meet_again(arguments.folder, arguments.jobs)
+        found = meet_again(arguments.folder, arguments.modules, arguments.jobs)
     else:
         found = mutate(arguments.folder, arguments.modules, arguments.sample, arguments.jobs)
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -130,6 +137,7 @@ def main() -> None:
     }
     run.write(
         score=score,
+        met=every,
         modules={m: {"noticed": a, "of": b, "score": a / b} for m, (a, b) in counts.items()},
         survivors=survivors,
     )

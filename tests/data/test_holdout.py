@@ -122,3 +122,8 @@ def test_halves_and_folds_hold_every_row_once():
     assert sorted(np.concatenate([fold.held for fold in folds])) == list(range(50))
     assert not np.array_equal(folds[0].held, np.arange(17))
     assert len(quarters(np.arange(40))) == 4
+
+
+def test_at_least_one_row_is_held_out():
+    split = split_rows(3, np.random.default_rng(0), held=0.1)
+    assert (len(split.train), len(split.held)) == (2, 1)

@@ -537,6 +537,23 @@ def test_a_warning_is_of_the_line_that_called():
     assert caught[0].filename == __file__
 
 
+def test_an_estimate_and_its_interval():
+    found = get_divergence("kl").estimate(1.0, 0.1, (0.2, 0.3))
+    # 1.96 standard errors, and what is said to lie further out.
+    assert (found.method, found.std_error, found.level) == ("normal", 0.1, 0.95)
+    assert found.low == pytest.approx(1.0 - 0.196 - 0.2, abs=1e-4)
+    assert found.high == pytest.approx(1.0 + 0.196 + 0.3, abs=1e-4)
+    drawn = get_divergence("kl").estimate(1.0, 0.1, draws=np.linspace(-0.5, 0.5, 1001), level=0.8)
+    assert (drawn.low, drawn.high) == (pytest.approx(0.6), pytest.approx(1.4))
+    told = get_divergence("kl").estimate(1.0, np.inf, level=0.8, method="learned")
+    assert (told.method, told.level, told.low, told.high) == ("learned", 0.8, 0.0, np.inf)
+
+
+def test_the_slope_of_a_generator_that_overflows_is_infinite():
+    rows = get_divergence(chi2_f).linearise([800.0, 0.0], [0.0])
+    assert rows.p_slope[0] == np.inf and rows.p_slope[1] == pytest.approx(0.0, abs=1e-9)
+
+
 def test_overflow_in_some_draws():
     t = np.array([[1.0, 2.0], [1.0, 1000.0]])
     with pytest.warns(UserWarning, match=r"log\(1 \+ chi2\) is at most 999\.307"):

@@ -75,5 +75,9 @@ class TestRowsThatItRestsOn:
         assert get_divergence("chi2").rests_on(t, t) == pytest.approx(1.0)
         assert get_divergence("js").rests_on(t, t) > 1.0
 
+    def test_terms_that_no_float_holds(self):
+        t = np.full(20, 1000.0)
+        assert get_divergence("renyi:2").rests_on(t, t) == pytest.approx(20.0)
+
     def test_nothing_is_no_division_by_zero(self):
         assert get_divergence("kl").rests_on(np.zeros(9), np.zeros(7)) == pytest.approx(7.0)

@@ -52,3 +52,32 @@ def test_effective_sample_size_of_draws_and_its_link_to_chi2():
     assert effective_sample_size(rows) == pytest.approx(10 / (1 + chi2), rel=1e-12)
     draws = np.stack([rows, np.zeros(10)])
     np.testing.assert_allclose(effective_sample_size(draws), [10 / (1 + chi2), 10.0])
+
+
+def test_the_ratio_itself():
+    r = np.array([0.0, 0.2, 5.0])
+    with np.errstate(divide="ignore"):
+        t = np.log(r)
+    np.testing.assert_allclose(importance_weights(t, normalise=False), r, rtol=1e-15)
+    largest = importance_weights([1e4, np.inf], normalise=False)
+    assert np.isfinite(largest).all() and (largest > 1e307).all()
+    with pytest.raises(ValueError, match=r"^log_ratio must not contain NaN"):
+        importance_weights([np.nan], normalise=False)
+
+
+def test_every_set_of_rows_has_a_scale_of_its_own():
+    t = np.array([[1000.0, 1000.0], [-1000.0, -1000.0]])
+    np.testing.assert_array_equal(importance_weights(t), np.ones((2, 2)))
+    np.testing.assert_array_equal(effective_sample_size(t), [2.0, 2.0])
+
+
+def test_the_refusal_begins_with_the_argument():
+    with pytest.raises(ValueError, match=r"^log_ratio must be below \+inf.* a maximum of inf\.$"):
+        importance_weights([0.0, np.inf])
+
+
+def test_rounding_does_not_lead_beyond_the_number_of_rows():
+    # Some of these sums, squared and divided, are above n by their last digit.
+    rng = np.random.default_rng(0)
+    for n in range(2, 60):
+        assert effective_sample_size(rng.normal(size=n) * 1e-9) <= n

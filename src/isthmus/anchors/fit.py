@@ -313,6 +313,14 @@ def silent_share(anchor: Any, X: Array) -> float:
 
     That of a family says how it goes on; one with margins of any shape does not, nor one that
     falls off as if it had an edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isthmus.anchors import GaussianAnchor, silent_share
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> silent_share(GaussianAnchor().fit(X), X + 9)
+    0.0
     """
     inner = getattr(anchor, "anchor", anchor)
     return float(inner.silent(X)) if hasattr(inner, "silent") else 0.0

@@ -160,6 +160,15 @@ class ColumnDifference:
         Whether it is part of the joint comparison.
     made : str
         What was made of it, or why it was left out.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> rng = np.random.default_rng(0)
+    >>> p, q = ({"age": rng.normal(mean, 9, 300)} for mean in (40, 50))
+    >>> age = isthmus.compare(p, q, random_state=0).columns[0]
+    >>> age.name, age.differs, bool(age.js.low > 0)
+    ('age', True, True)
     """
 
     name: str

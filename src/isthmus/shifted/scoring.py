@@ -48,6 +48,19 @@ class ShiftedScore:
         What was scored, in words.
     weights : Weights
         What the rows of X count for on the target, with its certificate.
+
+    Examples
+    --------
+    >>> import numpy as np, isthmus
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X, target = rng.normal(0, 1, (300, 1)), rng.normal(1, 1, (300, 1))
+    >>> y = X[:, 0] ** 2 + rng.normal(size=300)
+    >>> found = isthmus.shifted_score(
+    ...     LinearRegression(), X, y, target, scoring="neg_mean_squared_error", random_state=0
+    ... )
+    >>> isinstance(found, isthmus.ShiftedScore), bool(found.target < found.plain), found.rows
+    (True, True, 300)
     """
 
     target: Estimate

@@ -30,7 +30,20 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 class ModelFileError(ValueError):
-    """A file of a model cannot be written or read; the message says which and why."""
+    """A file of a model cannot be written or read; the message says which and why.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, isthmus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.isthmus")
+    ...     _ = path.write_text("age,town")
+    ...     try:
+    ...         isthmus.load(path)
+    ...     except isthmus.ModelFileError as error:
+    ...         path.name in str(error)
+    True
+    """
 
 
 def write_members(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> Path:

@@ -217,3 +217,20 @@ def test_degenerate_columns_have_an_answer():
     assert window.alarm and set(window.carried_by) == {"e", "x"}
     same = isthmus.drift({"c": np.ones(n)}, {"c": np.ones(n)}, random_state=0).windows[0]
     assert not same.alarm and same.estimate.value == 0
+
+
+def test_a_short_window_at_the_end_does_not_lead():
+    """The last window holds a few rows of one kind: it has an alarm, and the answer is others'."""
+    rng = np.random.default_rng(0)
+    reference = table(2000, rng)
+    current = joined(
+        table(600, rng),
+        table(600, rng, age=rng.normal(46.0, 9.0, 600)),
+        table(40, rng, town=np.full(40, "Ulm"), pay=np.full(40, 9.0)),
+    )
+    days = np.repeat(np.arange("2024-03-01", "2024-03-04", dtype="M8[D]"), [600, 600, 40])
+    found = isthmus.drift(reference, current | {"day": days}, by="day", window="1d", random_state=0)
+    assert [one.alarm for one in found.windows] == [False, True, True]
+    last = found.windows[-1]
+    assert last.estimate.value > found.windows[1].estimate.value and found.is_short(last)
+    assert found.largest.label == "2024-03-02" and "mostly in age" in found.answer

@@ -69,6 +69,11 @@ def score(
     target = None if output == "-" else Path(output)
     form_of(target, form)
     found = load(model)
+    if not hasattr(found, "log_ratio"):
+        raise ValueError(
+            f"MODEL must hold a comparison or an estimator; received {model}, which holds a "
+            f"{type(found).__name__}. isthmus drift takes a reference."
+        )
     with collected_notes() as notes, progress_bar(wanted=not quiet) as progress:
         rows = score_table(
             found,

@@ -6,17 +6,15 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ..crossfit import CrossFit
 from ..data.kept import KeptRows
 from ..data.projection import Projection
 from ..data.sample import TwoSamples
 from ..data.validation import as_rows, check_flag
 from ..diagnostics import Check, ColumnDifference, Diagnostics, column_differences
+from ..diagnostics.check import objections
 from ..diagnostics.diagnose import diagnose
 from ..diagnostics.extrapolation import check_extrapolation, distance_from
-from ..estimator import ClassEstimator
 from ..functionals import (
     importance_weights,
 )
@@ -30,6 +28,7 @@ from ..tables.margins import Margin
 from ..typing import Array
 from ..uncertainty.fit import fit_of
 from ..uncertainty.influence import Influence
+from .between import log_ratio_between
 from .given import GivenRows, clearest
 from .measured import Measured
 from .shown import Shown
@@ -142,16 +141,7 @@ class Comparison(Measured, Shown):
             draws = sampling_uncertainty(self.estimator)
             std = draws.log_ratio(x, True, numerator, denominator)[1]
             return self.log_ratio(x, numerator, denominator), std
-        if (numerator, denominator) == ("p", "q"):
-            return np.asarray(self.estimator.log_ratio(x))
-        if not isinstance(self.estimator, ClassEstimator):
-            raise ValueError(
-                f"numerator and denominator must be 'p' and 'q' with a "
-                f"{type(self.estimator).__name__}, which has no other classes; received "
-                f"{numerator!r} and {denominator!r}. compare(p, q, critic='quadratic') fits an "
-                "MDRE, which has."
-            )
-        return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
+        return log_ratio_between(self.estimator, x, numerator, denominator)
 
     def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
         """Importance weights p/q: rows of q that are weighted by them look like p.
@@ -175,11 +165,7 @@ class Comparison(Measured, Shown):
     @property
     def objections(self) -> dict[str, Check]:
         """Checks on the ratio that failed, by name: then the upper end is not known."""
-        return {
-            name: check
-            for name, check in self.diagnostics.items()
-            if check.concerns == "ratio" and check.verdict == "fail"
-        }
+        return objections(self.diagnostics)
 
     @cached_property
     def diagnostics(self) -> Diagnostics:

@@ -89,3 +89,12 @@ def doubt(checks: Mapping[str, Check]) -> float:
     total = sum(points[one.verdict] for one in checks.values() if one.concerns == "ratio")
     share = checks["precision"].value if "precision" in checks else 0.0
     return total + 0.99 * min(share, 1.0)
+
+
+def objections(checks: Mapping[str, Check]) -> dict[str, Check]:
+    """Checks on the ratio that failed, by name: then the upper end is not known."""
+    return {
+        name: check
+        for name, check in checks.items()
+        if check.concerns == "ratio" and check.verdict == "fail"
+    }

@@ -14,13 +14,13 @@ from ..data.seeds import Seeds
 from ..data.threads import limited_threads
 from ..data.validation import check_number
 from ..functionals import get_divergence
-from ..tables.columns import Column, TableError
+from ..tables.columns import Column, TableError, column_names
 from ..typing import RandomState
 from ..words import listed
 from .began import find_beginning
 from .clock import repeats_calendar
 from .columns import column_drift
-from .given import as_mapping, chosen, read_columns
+from .given import as_given, chosen, read_columns
 from .pairs import changed_pairs
 from .permuting import blind_features, permutation_test
 from .reference import ROWS, Reference, drift_reference
@@ -122,13 +122,12 @@ def drift(
     ('plan',)
     """
     _check(divergence, level, alarms_per_year, windows_per_year, columns, drop, rows, progress)
-    whole = as_mapping(current, "current")
-    given = {name: values for name, values in whole.items() if name not in drop}
-    if not given:
-        raise TableError("current must have a column to compare; received none.")
-    every = read_columns(given, "current")
+    given = as_given(current, "current")
+    every = read_columns(given, "current", drop)
     slices, name = _slices(every, by, window)
-    fitted, read = _matched(reference, every, name, columns, drop, list(whole), rows)
+    fitted, read = _matched(
+        reference, every, name, columns, drop, column_names(given, "current"), rows
+    )
     fitted = _without_calendar(fitted, read, slices, name, columns)
     per_year = windows_per_year or slices.per_year or USUAL_WINDOWS
     notes = [*slices.notes]
@@ -259,8 +258,8 @@ def _matched(
         fitted = reference if columns is None else reference.only(columns)
         fitted = fitted.but(dropped)
     else:
-        table = as_mapping(reference, "reference")
-        known = set(table)
+        table = as_given(reference, "reference")
+        known = set(column_names(table, "reference"))
         fitted = drift_reference(table, columns=columns, drop=sorted(dropped), rows=rows)
     absent = sorted(set(drop) - known - set(present))
     if absent:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data.frames import as_frame
-from ..tables.columns import Column, TableError, as_columns, column_names, is_table
-from ..words import count, listed
+from ..tables.columns import Column, TableError, as_columns, as_table, column_names, is_table
+from ..tables.door import Door
+from ..tables.faults import infinite, refuse, without_rows
+from ..words import listed
 
 
-def as_mapping(table: Any, label: str) -> dict[str, Any]:
-    """Columns of a frame, a dict or an array by their names; those of an array are x0, x1, ...
+def as_given(table: Any, label: str) -> Any:
+    """A table as it is, an array as a dict of columns x0, x1, ...
 
     Examples
     --------
     >>> import numpy as np
-    >>> list(as_mapping(np.zeros((3, 2)), "current"))
+    >>> list(as_given(np.zeros((3, 2)), "current"))
     ['x0', 'x1']
     """
+    table = as_table(table)
     if is_table(table):
-        names = column_names(table, label)  # refuses what is no table in memory
-        if isinstance(table, Mapping):
-            return dict(zip(names, table.values(), strict=True))
-        frame: Any = as_frame(table)
-        return dict(zip(names, (one.to_native() for one in frame.iter_columns()), strict=True))
+        return table
     try:
         array = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
@@ -42,18 +40,13 @@ def as_mapping(table: Any, label: str) -> dict[str, Any]:
     return {f"x{j}": array[:, j] for j in range(array.shape[1])}
 
 
-def read_columns(given: Mapping[str, Any], label: str) -> dict[str, Column]:
-    """All columns in their common form; there must be rows, and no number may be infinite."""
-    found = as_columns(given, label, given, tolerant=True)
-    for name, column in found.items():
-        if not len(column):
-            raise TableError(f"{label} must have at least one row; received none.")
-        infinite = int(np.isinf(column.numbers).sum())
-        if infinite:
-            raise TableError(
-                f"Column {name!r} of {label} must hold finite numbers; received "
-                f"{count(infinite, 'infinite value')}. Leave it out (drop), or make them missing."
-            )
+def read_columns(table: Any, label: str, drop: Collection[str] = ()) -> dict[str, Column]:
+    """All columns but some in their common form; all that is wrong with them is told at once."""
+    names = [name for name in column_names(table, label) if name not in drop]
+    if not names:
+        raise TableError(f"{label} must have a column to compare; received none.")
+    found = as_columns(table, label, names, tolerant=True)
+    refuse([*without_rows(found, label), *infinite(found.values(), label, Door())])
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from ..data.sample import bounded_rows
 from ..tables.columns import Column, TableError
 from ..typing import Array, IntArray
 from ..words import count, listed
-from .given import as_mapping, chosen, read_columns
+from .given import as_given, chosen, read_columns
 from .pooled import Category, Numbers, Pool
 
 _BINS = 20
@@ -51,6 +53,15 @@ class Profile:
     mean: float
     spread: float
     sample: np.ndarray
+
+    def __post_init__(self) -> None:
+        # A file may hold anything.
+        bins = len(self.levels) if self.kind != "number" else len(self.edges) + 1
+        codes = self.kind == "number" or bool(
+            self.sample.dtype.kind == "i" and ((self.sample >= -1) & (self.sample < bins)).all()
+        )
+        if not codes or self.counts.shape != (bins + 1,) or (self.counts < 0).any():
+            raise ValueError(f"The counts of {self.name!r} must be those of its bins or levels.")
 
     @classmethod
     def of(cls, column: Column, some: IntArray) -> Profile:
@@ -146,6 +157,29 @@ class Reference:
     rows: int
     left_out: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if any(int(one.counts.sum()) != self.rows for one in self.profiles):
+            raise ValueError("Every column of a reference must have its rows.")
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it to a file, for :func:`isthmus.load` and ``isthmus drift FILE CURRENT``.
+
+        The file holds counts, and up to 5000 rows of the table column by column.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write; an old file is replaced once the new one is whole.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from ..storing import save
+
+        return save(self, path)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns that are compared."""
@@ -201,7 +235,7 @@ def drift_reference(
     Returns
     -------
     Reference
-        A frozen value of plain arrays, which can be pickled.
+        A frozen value of plain arrays, which can be saved (``save``) and pickled.
 
     Examples
     --------
@@ -211,10 +245,7 @@ def drift_reference(
     >>> isthmus.drift(reference, rng.normal(size=(500, 2)), random_state=0).alarms
     ()
     """
-    given = {n: v for n, v in as_mapping(table, "reference").items() if n not in drop}
-    if not given:
-        raise TableError("reference must have a column to compare; received none.")
-    read = read_columns(given, "reference")
+    read = read_columns(as_given(table, "reference"), "reference", drop)
     number = len(next(iter(read.values())))
     found, left_out = chosen(read, "reference", columns)
     some = bounded_rows(number, rows)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from .. import words
@@ -19,6 +20,10 @@ from .when import Place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_SHORT = 0.25
+"""Share of the usual number of rows below which a window leads no answer."""
 
 
 @dataclass(frozen=True)
@@ -135,13 +140,31 @@ class Drift:
         """Windows that raise an alarm."""
         return tuple(one for one in self.windows if one.alarm)
 
+    def is_short(self, window: Window) -> bool:
+        """Whether a window has less than a quarter of the rows of the usual one.
+
+        So are the first and the last of a table that begins or ends within them: what is special
+        about such a window is mostly its hours.
+        """
+        rows = [one.rows for one in self.windows if one.estimate is not None]
+        return bool(rows) and window.rows < _SHORT * median(rows)
+
+    @property
+    def ranked(self) -> tuple[Window, ...]:
+        """Windows that were judged, by what their divergence is at least, the largest first.
+
+        Short windows come after all others.
+        """
+        judged = [(one.estimate, one) for one in self.windows if one.estimate is not None]
+        judged.sort(
+            key=lambda pair: (not self.is_short(pair[1]), pair[0].low, pair[0].value), reverse=True
+        )
+        return tuple(one for _, one in judged)
+
     @property
     def largest(self) -> Window | None:
-        """The window with the largest divergence."""
-        judged = [one for one in self.windows if one.estimate is not None]
-        return max(
-            judged, key=lambda one: one.estimate.value if one.estimate else 0.0, default=None
-        )
+        """The window whose divergence is surely largest, by the lower end of its interval."""
+        return next(iter(self.ranked), None)
 
     @property
     def answer(self) -> str:

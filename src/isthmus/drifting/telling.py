@@ -72,7 +72,7 @@ def answer(found: Drift) -> str:
         told = f"Drift since {found.began}: {len(alarms)} of {total} "
         told += "raises an alarm" if len(alarms) == 1 else "raise an alarm"
     carried = carriers(found)
-    pair = next((one.pairs[0] for one in alarms if one.pairs), None)
+    pair = next((one.pairs[0] for one in _leading(found) if one.pairs), None)
     if carried:
         told += f", mostly in {words.listed([words.printable(c, 40) for c in carried], 3)}"
     elif pair is not None:
@@ -81,13 +81,19 @@ def answer(found: Drift) -> str:
     return f"{told}. The largest divergence is {_size(found, largest)}{where}."
 
 
+def _leading(found: Drift) -> list[Window]:
+    """Windows with an alarm, without short ones where there are others."""
+    return [one for one in found.alarms if not found.is_short(one)] or list(found.alarms)
+
+
 def carriers(found: Drift) -> list[str]:
     """Columns that differ in windows with an alarm, those with the largest effects first."""
     total: Counter[str] = Counter()
-    for window in found.alarms:
+    for window in _leading(found):
         for one in window.columns:
             if one.differs:
-                total[one.name] += max(one.effect.value, 0.0)  # type: ignore[assignment]
+                # What it is at least, by rows: a window of a few must not lead.
+                total[one.name] += window.rows * one.effect.low  # type: ignore[assignment]
     return [name for name, _ in total.most_common()]
 
 
@@ -110,7 +116,8 @@ def advice(found: Drift) -> tuple[str, ...]:
         return ("Take longer windows: none of these has 20 rows.",)
     if not alarms:
         return ("Nothing: the differences are no larger than chance makes them.",)
-    out = [*_missing(alarms[-1]), *_new_levels(alarms[-1])]
+    latest = _leading(found)[::-1]
+    out = [*_missing(latest[0]), *_new_levels(latest[0])]
     largest = found.largest
     small = found.divergence == "js" and largest is not None and largest.estimate is not None
     if small and largest.estimate.high < _SMALL:  # type: ignore[union-attr]
@@ -121,13 +128,13 @@ def advice(found: Drift) -> tuple[str, ...]:
     elif carriers(found):
         names = words.listed([words.printable(c, 40) for c in carriers(found)], 3)
         out.append(f"Look at {names} first, at the source and at what uses them.")
-    if any(one.pairs for one in alarms):
-        pair = next(one.pairs[0] for one in reversed(alarms) if one.pairs)
+    pair = next((one.pairs[0] for one in latest if one.pairs), None)
+    if pair is not None:
         out.append(
             f"A relation changed ({pair}): models that use both columns may be off even where "
             "each column alone looks as before."
         )
-    new = next((s for one in reversed(alarms) for s in one.segments if s.new), None)
+    new = next((s for one in latest for s in one.segments if s.new), None)
     if new is not None:
         out.append(
             f"Inspect the rows with {words.printable(new.rule, 160)}: {percent(new.share)} of the "

@@ -162,9 +162,6 @@ def by_values(column: Column, window: Any) -> Slices:
         return _by_dates(_instants(column.wall), window, name)
     if column.kind in ("number", "duration"):
         return _by_numbers(column.numbers, window, name)
-    dates = _read_dates(column)
-    if dates is not None:
-        return _by_dates(dates, window, name)
     if window is not None:
         raise ValueError(
             f"window must be left out where by names labels, each of which is a window; received "
@@ -179,15 +176,6 @@ def _instants(days: Array) -> np.ndarray:
     out = np.full(len(days), "NaT", dtype="M8[us]")
     out[known] = np.round(days[known] * 86400e6).astype(np.int64).astype("M8[us]")
     return out
-
-
-def _read_dates(column: Column) -> np.ndarray | None:
-    """Levels that are all dates, as ISO 8601 writes them, as dates; None where one is not."""
-    try:
-        levels = [datetime.fromisoformat(level).replace(tzinfo=None) for level in column.levels]
-    except ValueError:
-        return None
-    return np.array([*levels, "NaT"], dtype="M8[us]")[column.codes]
 
 
 def _by_dates(dates: np.ndarray, window: Any, name: str) -> Slices:

@@ -204,9 +204,7 @@ def _pairs(found: Drift) -> Markup | None:
 
 def _worst(found: Drift) -> Sequence[Window]:
     """Windows with an alarm and the largest divergences, in their order."""
-    alarms = [one for one in found.alarms if one.estimate is not None]
-    size = sorted(alarms, key=lambda one: -(one.estimate.value if one.estimate else 0.0))
-    kept = {one.label for one in size[:_WINDOWS]}
+    kept = {one.label for one in [one for one in found.ranked if one.alarm][:_WINDOWS]}
     return [one for one in found.windows if one.label in kept and one.alarm]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..drifting.reference import Reference
 from ..estimator import RatioEstimator
 from ..files import check_target
 from ..typing import Array
@@ -26,13 +27,13 @@ _SAME = 1e-7
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a fitted estimator or a comparison to a file.
+    """Write a fitted estimator, a comparison or a reference of drift to a file.
 
-    ``estimator.save(path)`` and ``comparison.save(path)`` call it.
+    ``estimator.save(path)``, ``comparison.save(path)`` and ``reference.save(path)`` call it.
 
     Parameters
     ----------
-    model : estimator, Comparison or SavedComparison
+    model : estimator, SavedComparison or Reference
     path : str or path
         Where to write; an old file is replaced once the new one is whole.
 
@@ -54,6 +55,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     True
     """
     check_target(path)
+    writer = Writer()
+    if isinstance(model, Reference):
+        content = {"value": writer.value(model, ""), **writer.tables()}
+        return write_members(path, {_MODEL: to_json(content), **writer.members})
     if isinstance(model, SavedComparison):
         probe = model.probe
     elif isinstance(model, RatioEstimator):
@@ -61,10 +66,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
         probe = np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
     else:
         raise ModelFileError(
-            "model must be an estimator of isthmus or a comparison; received a "
+            "model must be an estimator of isthmus, a comparison or a reference; received a "
             f"{type(model).__name__}."
         )
-    writer = Writer()
     value = writer.value(model, "")
     trial = {"rows": writer.value(probe, "probe")}
     trial["log_ratio"] = writer.value(_log_ratio(model, probe), "probe")
@@ -78,11 +82,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
-        A file of ``comparison.save`` or ``estimator.save``.
+        A file of ``comparison.save``, ``estimator.save`` or ``reference.save``.
 
     Returns
     -------
-    SavedComparison or estimator
+    SavedComparison, estimator or Reference
         Its log-ratios are the same to the bit as before it was saved, with the same versions of
         NumPy and scikit-learn on the same machine. It holds no rows of the fit: uncertainties that
         need them are not there.
@@ -119,6 +123,8 @@ def _model(members: dict[str, bytes]) -> Any:
     try:
         reader = Reader(content, members)
         model = reader.value(content.get("value"))
+        if isinstance(model, Reference):
+            return model
         trial: Any = content.get("trial")
         probe, wanted = (reader.value(trial[name]) for name in ("rows", "log_ratio"))
     except RecursionError:
@@ -126,7 +132,7 @@ def _model(members: dict[str, bytes]) -> Any:
     except (TypeError, KeyError):
         raise ModelFileError(f"its {_MODEL} is not as this version writes it.") from None
     if not isinstance(model, SavedComparison | RatioEstimator):
-        raise ModelFileError("it holds no estimator and no comparison.")
+        raise ModelFileError("it holds no estimator, no comparison and no reference.")
     try:
         found = _log_ratio(model, probe)
         same = np.allclose(found, wanted, rtol=_SAME, atol=_SAME, equal_nan=True)

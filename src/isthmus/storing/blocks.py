@@ -15,7 +15,8 @@ from typing import Any
 
 from ..data.frames import repeated
 from ..tables.columns import TableError
-from ..tables.dialect import dialect
+from ..tables.dialect import check_text, dialect
+from ..tables.sources import check_unpacked
 from ..words import one_line
 
 ROWS = 1 << 16
@@ -74,10 +75,10 @@ def opened(
         with _told_of(label):
             if path is not None and path.is_dir():
                 raise TableError("must be a file; received a directory.")
-            stream, size = stack.enter_context(_stream(path))
+            stream, size = stack.enter_context(_stream(path, label))
             form = _form(stream, path)
             if form == "csv":
-                found = _csv(stream, size, text, numbers)
+                found = _csv(stream, size, text, numbers, label)
             else:
                 found = {"parquet": _parquet, "arrow": _arrow, "json": _json}[form](stream, size)
             twice = repeated(found.names)
@@ -105,7 +106,8 @@ def _told_of(label: str) -> Iterator[None]:
     except FileNotFoundError:
         raise TableError(f"{label}: there is no such file.") from None
     except TableError as error:
-        raise TableError(f"{label}: {error}") from None
+        told = str(error)
+        raise TableError(told if told.startswith(label) else f"{label}: {told}") from None
     except (OSError, ValueError, TypeError, NotImplementedError, EOFError) as error:
         # pyarrow's errors derive from these.
         raise TableError(f"{label}: cannot be read as a table ({one_line(error)}).") from None
@@ -114,9 +116,10 @@ def _told_of(label: str) -> Iterator[None]:
 class _Counted(io.RawIOBase):
     """A stream that knows how many bytes were taken from it, and can show the first ones."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, packed: _Counted | None = None, label: str = "") -> None:
         super().__init__()
         self.inner, self.taken, self.first = inner, 0, b""
+        self.packed, self.label = packed, label
 
     def readable(self) -> bool:
         return True
@@ -137,26 +140,28 @@ class _Counted(io.RawIOBase):
             data = self.inner.read(len(buffer)) or b""
         buffer[: len(data)] = data
         self.taken += len(data)
+        if self.packed is not None:
+            check_unpacked(self.taken, self.packed.taken, self.label)
         return len(data)
 
 
 @contextmanager
-def _stream(path: Path | None) -> Iterator[tuple[_Counted, int]]:
+def _stream(path: Path | None, label: str) -> Iterator[tuple[_Counted, int]]:
     if path is None:
-        yield _unpacked(_Counted(sys.stdin.buffer)), 0
+        yield _unpacked(_Counted(sys.stdin.buffer), label), 0
         return
     with path.open("rb") as file:
         size = path.stat().st_size
         if size == 0:
             raise TableError("the file is empty.")
-        stream = _unpacked(_Counted(file))
+        stream = _unpacked(_Counted(file), label)
         yield stream, 0 if isinstance(stream.inner, gzip.GzipFile) else size
 
 
-def _unpacked(stream: _Counted) -> _Counted:
+def _unpacked(stream: _Counted, label: str) -> _Counted:
     if stream.peek(2) == b"\x1f\x8b":
         packed: Any = io.BufferedReader(stream)
-        return _Counted(gzip.GzipFile(fileobj=packed))
+        return _Counted(gzip.GzipFile(fileobj=packed), stream, label)
     return stream
 
 
@@ -252,12 +257,15 @@ def _json(stream: _Counted, size: int) -> Blocks:
     return Blocks(first.column_names, every, size, lambda: stream.taken)
 
 
-def _csv(stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str]) -> Blocks:
+def _csv(
+    stream: _Counted, size: int, text: Sequence[str], numbers: Sequence[str], label: str
+) -> Blocks:
     import pyarrow as pa
     from pyarrow import csv
 
     first = stream.peek(_FIRST)
     whole = first[: first.rfind(b"\n") + 1] or first
+    check_text(whole, label)
     form = dialect(whole)
     parse = csv.ParseOptions(
         delimiter=form.separator, newlines_in_values=True, ignore_empty_lines=not form.one_column

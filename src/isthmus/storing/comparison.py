@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..comparison.between import log_ratio_between
 from ..data.telling import quiet
 from ..diagnostics import ColumnDifference
-from ..diagnostics.check import Check
-from ..estimator import ClassEstimator
+from ..diagnostics.check import Check, objections
 from ..functionals import Estimate, get_divergence, importance_weights
 from ..tables.columns import as_table, is_table
 from ..tables.frames import TableEncoder
@@ -124,11 +124,7 @@ class SavedComparison:
     @property
     def objections(self) -> dict[str, Check]:
         """Checks on the ratio that failed, by name: then the upper end is not known."""
-        return {
-            name: check
-            for name, check in self.checks.items()
-            if check.concerns == "ratio" and check.verdict == "fail"
-        }
+        return objections(self.checks)
 
     @property
     def trusted(self) -> bool:
@@ -173,16 +169,7 @@ class SavedComparison:
         -------
         ndarray of shape (n,)
         """
-        x = self.encode(x)
-        if (numerator, denominator) == ("p", "q"):
-            return np.asarray(self.estimator.log_ratio(x))
-        if not isinstance(self.estimator, ClassEstimator):
-            raise ValueError(
-                f"numerator and denominator must be 'p' and 'q' with a "
-                f"{type(self.estimator).__name__}, which has no other classes; received "
-                f"{numerator!r} and {denominator!r}."
-            )
-        return np.asarray(self.estimator.log_ratio(x, numerator, denominator))
+        return log_ratio_between(self.estimator, self.encode(x), numerator, denominator)
 
     def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
         """Importance weights p/q: rows of q that are weighted by them look like p.

@@ -37,6 +37,7 @@ from ..critics.splines import Tables
 from ..data.levels import Layout, Levels
 from ..diagnostics.check import Check
 from ..diagnostics.columns import ColumnDifference
+from ..drifting.reference import Profile, Reference
 from ..functionals.estimate import Estimate
 from ..maps.affine import AffineMap, Frame
 from ..maps.coordinates import Coordinates
@@ -99,6 +100,11 @@ _ANSWERS = (
     _kind("tables.one-sided", OneSided),
     _kind("tables.one-sided-rows", OneSidedRows),
 )  # fmt: skip
+
+_DRIFT = (
+    _kind("drift.reference", Reference),
+    _kind("drift.profile", Profile),
+)
 
 _ESTIMATORS = (
     _kind("mdre", MDRE, f"{_FITTED} best_params_ auxiliaries_ selection_ n_iter_ l2_ solution_ "
@@ -235,4 +241,4 @@ _PARTS = (
     _kind("critics.network", Network, without="checkpoint"),
 )  # fmt: skip
 
-KINDS = (*_ANSWERS, *_ESTIMATORS, *_MODELS, *_CANDIDATES, *_PARTS)
+KINDS = (*_ANSWERS, *_DRIFT, *_ESTIMATORS, *_MODELS, *_CANDIDATES, *_PARTS)

@@ -6,6 +6,8 @@ import csv
 import re
 from dataclasses import dataclass
 
+from .columns import TableError
+
 _SEPARATORS = (",", ";", "\t", "|")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _POINT = re.compile(r"[+-]?\d+\.\d+")
@@ -53,3 +55,16 @@ def _has_commas(head: str, separator: str) -> bool:
     rows = head.splitlines()[1:200]
     cells = [cell.strip() for row in csv.reader(rows, delimiter=separator) for cell in row]
     return any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
+
+
+def check_text(head: bytes, name: str) -> None:
+    """Refuse a file whose names of columns are not UTF-8; a cell is told of where it is used."""
+    try:
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise UnicodeDecodeError("utf-8", head[:2], 0, 2, "UTF-16")
+        head.partition(b"\n")[0].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{name}: the names of its columns must be text in UTF-8; received another encoding. "
+            "Save it as UTF-8, such as by: iconv -f latin1 -t utf8."
+        ) from None

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from ..words import one_line
 from .columns import TableError
-from .dialect import dialect
+from .dialect import check_text, dialect
 from .sources import STDIN, check_size, opened
 
 _TEXT = (".csv", ".tsv", ".txt")
@@ -55,8 +55,6 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
             _check(table, name, is_text=reader is _read_text)
         except TableError:
             raise
-        except UnicodeDecodeError:
-            raise TableError(_not_utf8(name)) from None
         except (OSError, ValueError, TypeError, NotImplementedError, OverflowError) as error:
             # pyarrow's errors derive from these.
             raise TableError(_unreadable(name, error)) from None
@@ -80,12 +78,9 @@ def _reader(ending: str | None, head: bytes, name: str) -> Callable[[BinaryIO], 
     """What reads a table of which the name, or the first bytes, tell the form."""
     if ending in _PARQUET or (ending is None and head.startswith(b"PAR1")):
         return _read_parquet
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TableError(_not_utf8(name))
     if ending in _JSON or (ending is None and head.lstrip()[:1] in (b"{", b"[")):
         return _read_json
-    # The names of columns must be text; a cell that is not is told of where it is used.
-    head.partition(b"\n")[0].decode("utf-8-sig")
+    check_text(head, name)
     return _read_text
 
 
@@ -167,13 +162,6 @@ def _read_parquet(source: BinaryIO) -> Any:
         groups = range(file.metadata.num_row_groups)
         check_size(sum(file.metadata.row_group(k).total_byte_size for k in groups), "Parquet")
         return file.read()
-
-
-def _not_utf8(name: str) -> str:
-    return (
-        f"{name}: the names of its columns must be text in UTF-8; received another encoding. Save "
-        "it as UTF-8, such as by: iconv -f latin1 -t utf8."
-    )
 
 
 def _unreadable(name: str, error: Exception) -> str:

@@ -64,6 +64,16 @@ def check_size(size: int, name: str) -> None:
         )
 
 
+def check_unpacked(size: int, packed: int, name: str) -> None:
+    """Refuse far more bytes than they were packed into, before there are too many."""
+    if size > max(_FREE, _RATIO * packed):
+        raise TableError(
+            f"{name}: must unpack to at most {_RATIO} times its size; received "
+            f"{packed:,} bytes that unpack to more than {size >> 20} MB. Unpack it yourself if "
+            "you trust it."
+        )
+
+
 @contextmanager
 def _unpacked(source: BinaryIO, packed: int | None, name: str) -> Iterator[BinaryIO]:
     """The source, or what is packed in it, counted while it is read."""
@@ -88,11 +98,7 @@ def _all_of(source: BinaryIO | gzip.GzipFile, name: str, packed: int | None = No
     while block := source.read(_BLOCK):
         size += len(block)
         check_size(size, name)
-        if packed is not None and size > max(_FREE, _RATIO * packed):
-            raise TableError(
-                f"{name}: must unpack to at most {_RATIO} times its size; received "
-                f"{packed:,} bytes that unpack to more than {size >> 20} MB. Unpack it yourself if "
-                "you trust it."
-            )
+        if packed is not None:
+            check_unpacked(size, packed, name)
         blocks.append(block)
     return b"".join(blocks)

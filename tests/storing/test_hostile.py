@@ -222,7 +222,7 @@ class TestParts:
         def change(content, members):
             content["value"] = [1, 2]
 
-        with pytest.raises(ModelFileError, match="no estimator and no comparison"):
+        with pytest.raises(ModelFileError, match="no estimator, no comparison and no reference"):
             load(forged(change))
 
     def test_parts_that_do_not_fit_together(self, forged):

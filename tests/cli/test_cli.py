@@ -458,7 +458,10 @@ def test_a_figure_is_written_whole_or_not_at_all(capsys, monkeypatch, stub, file
 
 def test_a_divergence_above_its_limit_ends_with_code_3(capsys, stub, files):
     code, _, err = run(capsys, "compare", *files, "--fail-above", "js=0.4", "--quiet")
-    assert code == 3 and err == "isthmus: too far apart: Jensen–Shannon is 0.5, above 0.4\n"
+    told = "isthmus: too far apart: Jensen–Shannon is 0.5, at least 0.4804, above 0.4\n"
+    assert code == 3 and err == told
+    # The interval must be above it, not the value alone.
+    assert run(capsys, "compare", *files, "--fail-above", "js=0.49")[0] == 0
     assert run(capsys, "compare", *files, "--fail-above", "js=0.6,tv=0.7")[0] == 0
     code, out, _ = run(capsys, "compare", *files, "--fail-above", "chi2=9", "--json")
     assert code == 3 and json.loads(out)["beyond"] == ["χ² of Pearson is inf, above 9"]

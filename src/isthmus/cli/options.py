@@ -18,7 +18,8 @@ FailAbove: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE",
-        help="End with exit code 3 if a divergence is larger, such as js=0.05; may be repeated.",
+        help="End with exit code 3 if a divergence is surely larger, its whole interval included, "
+        "such as js=0.05; may be repeated.",
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

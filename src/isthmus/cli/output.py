@@ -52,12 +52,16 @@ class Output:
     limits: Mapping[str, float] = field(default_factory=dict)
 
     def beyond(self, found: Comparison) -> list[str]:
-        """Say which divergences are larger than their limits allow."""
+        """Say which divergences are surely larger than their limits, by their whole interval."""
         told = []
         for name, limit in self.limits.items():
-            value = found.divergence(name).value
-            if value > limit:
-                told.append(f"{words.divergence(name)[1]} is {value:.4g}, above {limit:g}")
+            estimate = found.divergence(name)
+            infinite = math.isinf(estimate.value)
+            if infinite or estimate.low > limit:
+                least = "" if infinite else f", at least {estimate.low:.4g}"
+                told.append(
+                    f"{words.divergence(name)[1]} is {estimate.value:.4g}{least}, above {limit:g}"
+                )
         return told
 
 

@@ -11,15 +11,13 @@ from typing import Any
 from .. import words
 from ..comparison import Comparison
 from ..data.validation import check_number
-from ..diagnostics.columns import ColumnShift, column_blocks, rank_columns
 from ..files import check_target, written_whole
 from . import sections
-from .markup import Markup, join, section, tag
+from .markup import join, section, tag
 from .pictures import Pictures
 from .shell import document, made_with
 
 # Above so many columns only those that differ by themselves are permuted.
-_MANY = 60
 
 
 def write(comparison: Comparison, path: str | os.PathLike[str], **how: Any) -> Path:
@@ -83,7 +81,7 @@ def page(
     divergences : sequence of str
         Divergences to list; see :meth:`isthmus.Comparison.divergence`.
     columns : int, default 12
-        How many columns to rank; 0 leaves that part out, and with it a few fits.
+        How many columns to show, those that differ most first; 0 leaves that part out.
     notes : sequence of str
         Sentences to print beside the settings.
     command : str, optional
@@ -106,8 +104,8 @@ def page(
     options = {name: value for name, value, usual in given if value != usual}
     found = {name: comparison.divergence(name) for name in dict.fromkeys(("kl", *divergences))}
     pictures = Pictures(comparison, labels)
-    ranked, alone = _ranked(comparison, columns)
-    names = [shift.name for shift in ranked] or list(pictures.blocks)
+    differing = comparison.columns if columns else ()
+    names = [one.name for one in differing[:columns] if one.used] or list(pictures.blocks)
     checks = comparison.diagnostics
     heading = words.heading(labels) if title is None else title
     answer = words.page_answer(found["kl"], checks, labels)
@@ -116,7 +114,7 @@ def page(
         sections.opening(heading, answer, comparison.rests_on, labels, sizes, checks),
         tag(
             "main",
-            _columns(comparison, pictures, columns, ranked, alone),
+            sections.columns(pictures, differing, columns) if len(differing) > 1 else None,
             sections.divergences(found, _rest(comparison, labels)),
             sections.checks(checks, pictures.checks()),
             section("The ratio", tag("div", pictures.ratio(names), class_="figures")),
@@ -127,41 +125,8 @@ def page(
     return document(heading, join(body))
 
 
-def _columns(
-    comparison: Comparison,
-    pictures: Pictures,
-    most: int,
-    ranked: list[ColumnShift],
-    alone: dict[str, ColumnShift],
-) -> Markup | None:
-    """Which columns differ, where there are several and they are wanted."""
-    found = comparison.columns
-    if len(found) < 2 or not most:
-        return None
-    return sections.columns(pictures, found[:most], len(found) - most, ranked, alone)
-
-
 def _rest(comparison: Comparison, labels: tuple[str, str]) -> list[str]:
     """What there is to say of the rows whose levels both samples have."""
     if math.isfinite(comparison.kl.value) or comparison.rest is None:
         return []
     return [f"{words.rest(comparison.divergence_of_rest(), labels)}."]
-
-
-def _ranked(
-    comparison: Comparison, most: int
-) -> tuple[list[ColumnShift], dict[str, ColumnShift]]:  # fmt: skip
-    """Columns to show, and how much each of them differs by itself."""
-    count = len(column_blocks(comparison))
-    if count < 2 or most == 0:
-        return [], {}
-    seed = 0  # the page of a comparison is always the same
-    if count > _MANY:
-        alone = rank_columns(comparison, "marginal", random_state=seed)[:most]
-        names = [shift.name for shift in alone]
-        ranked = rank_columns(comparison, repeats=3, columns=names, random_state=seed)
-    else:
-        ranked = rank_columns(comparison, repeats=3, random_state=seed)[:most]
-        names = [shift.name for shift in ranked]
-        alone = rank_columns(comparison, "marginal", columns=names, random_state=seed)
-    return ranked, {shift.name: shift for shift in alone}

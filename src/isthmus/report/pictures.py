@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 
 from .. import plots
 from ..comparison import Comparison
-from ..diagnostics import ColumnShift
+from ..diagnostics import ColumnDifference
 from ..diagnostics.chasm import others_of
 from ..diagnostics.columns import column_blocks
 from ..mdre import MDRE
@@ -101,21 +101,21 @@ class Pictures:
             )
         return out
 
-    def ranking(self, shifts: list[ColumnShift]) -> Markup:
-        """Columns, ranked."""
+    def ranking(self, found: Sequence[ColumnDifference]) -> Markup:
+        """Columns by how much each differs by itself."""
         draw = partial(
             plots.column_ranking,
-            [s.name for s in shifts],
-            [s.value for s in shifts],
-            [s.std_error for s in shifts],
+            [one.name for one in found],
+            [one.js.value for one in found],
+            [one.js.std_error for one in found],
             level=self.comparison.level,
-            what="nats lost without the column",
+            what="Jensen–Shannon divergence, nats",
         )
         return self.figure(
             draw,
-            "Columns by how much of the difference they carry",
-            "What the ratio loses when the column's values are permuted.",
-            (4.1, 1.0 + 0.27 * len(shifts)),
+            "Columns by how much they differ",
+            "How much each column differs by itself.",
+            (4.1, 1.0 + 0.27 * len(found)),
         )
 
     def column(self, name: str, caption: str) -> Markup:

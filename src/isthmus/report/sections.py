@@ -10,7 +10,7 @@ from typing import Any
 from .. import words
 from .._version import __version__
 from ..comparison import Comparison
-from ..diagnostics import Check, ColumnDifference, ColumnShift
+from ..diagnostics import Check, ColumnDifference
 from ..functionals import Estimate, get_divergence
 from ..settings import Call
 from ..words import count
@@ -142,44 +142,26 @@ def chip(verdict: str, text: str) -> Markup:
     return tag("span", mark, " ", text, class_=f"chip {verdict}")
 
 
-def columns(
-    pictures: Pictures,
-    found: Sequence[ColumnDifference],
-    hidden: int,
-    ranked: list[ColumnShift],
-    alone: dict[str, ColumnShift],
-) -> Markup:
-    """Which columns differ: in a table, but for those that are hidden, and in pictures."""
-
-    def told(shift: ColumnShift) -> tuple[str, str]:
-        return words.rounded(Estimate.from_std_error(shift.value, shift.std_error))[:2]
-
-    lost = {shift.name: told(shift) for shift in ranked}
-    rows = []
-    for one in found:
-        value, error = lost.get(one.name, ("", ""))
-        rows.append(
-            (
-                tag("th", one.name, None if one.used else tag("small", one.made), scope="row"),
-                tag(
-                    "td",
-                    words.rounded(one.js)[0],
-                    tag("small", f" {words.ends(one.js)}"),
-                    class_="number",
-                ),
-                tag("td", f"{one.moves:.2g}" if one.used else "", class_="number"),
-                tag("td", value, tag("small", f" ± {error}") if error else None, class_="number"),
-            )
+def columns(pictures: Pictures, found: Sequence[ColumnDifference], most: int) -> Markup:
+    """Which columns differ: at most so many, in a table and in pictures."""
+    shown, hidden = found[:most], len(found) - most
+    rows = [
+        (
+            tag("th", one.name, None if one.used else tag("small", one.made), scope="row"),
+            tag(
+                "td",
+                words.rounded(one.js)[0],
+                tag("small", f" {words.ends(one.js)}"),
+                class_="number",
+            ),
+            tag("td", f"{one.moves:.2g}" if one.used else "", class_="number"),
         )
-    heads = [
-        head("Column"),
-        head("Alone (JS)", "number"),
-        head("Moves", "number"),
-        head("Lost", "number"),
+        for one in shown
     ]
+    heads = [head("Column"), head("Alone (JS)", "number"), head("Moves", "number")]
     single = [
-        pictures.column(s.name, f"Alone it differs by {' ± '.join(told(alone[s.name]))} nats (JS).")
-        for s in ranked[:_SHOWN]
+        pictures.column(one.name, f"Alone it differs by {words.rounded(one.js)[0]} nats (JS).")
+        for one in [one for one in shown if one.used][:_SHOWN]
     ]
     return section(
         "Which columns differ",
@@ -187,13 +169,12 @@ def columns(
             "p",
             "Alone: the Jensen–Shannon divergence of the column by itself, in nats, 0.69 if it "
             "tells the samples apart. Moves: nats by which log p/q changes, on average, where a "
-            "row is given another row's value. Lost: what the mean of KL(p‖q) and KL(q‖p) loses "
-            "when the column's values are permuted over both samples, with its standard error.",
+            "row is given another row's value.",
             f" {hidden} more columns are not shown." if hidden > 0 else None,
             class_="soft",
         ),
         table("How much each column differs", heads, rows),
-        tag("div", pictures.ranking(ranked), class_="ranking") if ranked else None,
+        tag("div", pictures.ranking(shown), class_="ranking"),
         tag("ul", [tag("li", side) for side in sides(pictures.labels)], class_="facts sides"),
         tag("div", single, class_="figures small") if single else None,
     )

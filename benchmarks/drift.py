@@ -189,9 +189,8 @@ def main() -> None:
         "power": lambda: power(2 if quick else 50, n),
         "sizes": lambda: sizes(2 if quick else 20, (300,) if quick else (1000, 5000, 20000)),
     }
-    found = json.loads(run.path.read_text()) if run.path.exists() else {}
-    kept = {part: found[part] for part in work if part in found}
-    run.write(**kept | {part: work[part]() for part in arguments.parts})
+    found = json.loads(run.path.read_text())["results"] if run.path.exists() else {}
+    run.write(results=found | {part: work[part]() for part in arguments.parts})
 
 
 if __name__ == "__main__":

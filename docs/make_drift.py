@@ -18,9 +18,9 @@ PAGE = HERE / "how_to" / "drift.md"
 RECORD = HERE.parent / "benchmarks" / "records" / "drift.json"
 
 
-def measured(record: dict[str, Any]) -> str:
+def measured(results: dict[str, Any]) -> str:
     """Alarms without drift, what is found, and what it costs."""
-    quiet, power, speed = record["false_alarms"], record["power"], record["speed"]
+    quiet, power, speed = results["false_alarms"], results["power"], results["speed"]
     rows = [
         [f"{one['level']:.4g}", f"{one['expected']:.1f}", str(one["alarms"])]
         for one in quiet["levels"]
@@ -46,7 +46,7 @@ def measured(record: dict[str, Any]) -> str:
 
 def main() -> None:
     """Fill in the page."""
-    fill_in(PAGE, {"measured": measured(json.loads(RECORD.read_text("utf-8")))})
+    fill_in(PAGE, {"measured": measured(json.loads(RECORD.read_text("utf-8"))["results"])})
 
 
 if __name__ == "__main__":

@@ -251,7 +251,7 @@ class RatioEstimator(BaseEstimator):
             # One row of weight two is a row that was given twice.
             if sample.size < 2:
                 raise ValueError(
-                    "X must hold at least two rows of each class; received "
+                    "X must hold at least two rows of positive weight of each class; received "
                     f"{len(sample)} of label {label} (n_samples={len(p) + len(q)})."
                 )
         return TwoSamples(p, q, None if names is None else tuple(names)), classes

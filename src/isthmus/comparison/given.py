@@ -48,7 +48,7 @@ class GivenRows:
         """Two samples as a caller gives them."""
         if _is_frame(p) and _is_frame(q):
             return cls(p, q)
-        return cls(flat=max(map(np.ndim, (p, q))) < 2)
+        return cls(flat=_is_flat(p) and _is_flat(q))
 
     def used(self, kept_p: Any, kept_q: Any) -> GivenRows:
         """The same where some rows only were used, by their places or by a mask."""
@@ -92,6 +92,14 @@ def clearest(log_ratio_p: Array, log_ratio_q: Array, n: int = _KEPT) -> tuple[In
     """Places of the rows of p with the largest log-ratio, and of q with the smallest."""
     p = np.argsort(-log_ratio_p, kind="stable")[:n]
     return p, np.argsort(log_ratio_q, kind="stable")[:n]
+
+
+def _is_flat(rows: Any) -> bool:
+    try:
+        return np.ndim(rows) < 2
+    except ValueError:
+        # Rows of several lengths, which the door refuses in words.
+        return False
 
 
 def _is_frame(rows: Any) -> bool:

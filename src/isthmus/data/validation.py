@@ -172,8 +172,8 @@ def as_weight(weight: Any, n: int, argument: str = "sample_weight") -> Array:
         # Sums of such weights do not exist; a power of two changes no digit.
         values = np.ldexp(values, -int(np.frexp(largest)[1]))
         largest = float(values.max())
-    # What is below the rounding of the largest changes no sum.
-    values[values < np.finfo(float).eps * largest] = 0.0
+    # Products of weights so far apart do not exist.
+    values[values < _SMALL * largest] = 0.0
     return values
 
 

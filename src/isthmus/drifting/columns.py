@@ -121,7 +121,7 @@ def marginal(after: IntArray, before: IntArray, level: float) -> Estimate:
     >>> import numpy as np
     >>> e = marginal(np.array([250, 250]), np.array([500, 500]), 0.95)
     >>> round(e.value, 6), e.low
-    (-0.000375, 0.0)
+    (0.0, 0.0)
     """
     used = (after + before) > 0
     cells = after[used], before[used]

@@ -90,7 +90,7 @@ def mutual_information(
     -------
     Information
         An :class:`isthmus.functionals.Estimate` with ``lower_bound``, ``trials`` and
-        ``notes``. The value may be slightly negative, which means that it is near zero.
+        ``notes``. Where what was worked out is negative, the value is zero and a note says so.
 
     Warns
     -----

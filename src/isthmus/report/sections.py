@@ -173,7 +173,7 @@ def columns(pictures: Pictures, found: Sequence[ColumnDifference], most: int) ->
             f" {hidden} more columns are not shown." if hidden > 0 else None,
             class_="soft",
         ),
-        table("How much each column differs", heads, rows),
+        table("How much each column differs", heads, rows, class_="columns"),
         tag("div", pictures.ranking(shown), class_="ranking"),
         tag("ul", [tag("li", side) for side in sides(pictures.labels)], class_="facts sides"),
         tag("div", single, class_="figures small") if single else None,

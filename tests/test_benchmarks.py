@@ -382,3 +382,17 @@ def check_conformal(record):
         assert 0.7 < digits[way]["coverage"] <= 1
     assert 1 < digits["effective_rows"] < digits["rows"] / 2
     assert 0 < digits["loss"] < 1 and 0 < digits["true_loss"] < 1
+
+
+def check_drift(record):
+    found = record["results"]
+    assert set(found) == {"speed", "false_alarms", "power", "sizes"}
+    assert found["speed"]["seconds"] > 0 and found["speed"]["windows"] == 2
+    quiet = found["false_alarms"]
+    assert len(quiet["p_values"]) == quiet["replications"] == 3
+    assert all(0 < p <= 1 for p in quiet["p_values"])
+    assert [one["alarms"] for one in quiet["levels"]] == sorted(
+        one["alarms"] for one in quiet["levels"]
+    )
+    assert all(0 <= found["power"][kind]["found"] <= 1 for kind in ("mean", "correlation"))
+    assert [one["rows"] for one in found["sizes"]] == [300]

@@ -47,7 +47,7 @@ def test_a_fit_that_is_refused_loses_nothing(name):
     X, y = rows()
     model = fitted(name)
     found = model.log_ratio(X)
-    with pytest.raises(ValueError, match="at least two rows of each class"):
+    with pytest.raises(ValueError, match="at least two rows of positive weight of each class"):
         model.fit(X[:61], y[:61])
     np.testing.assert_array_equal(model.log_ratio(X), found)
 

@@ -169,7 +169,7 @@ def main() -> None:
         parser.error("--which development needs --out: only the report is kept")
     chosen, most = list(cases(arguments.which)), 10**9
     if arguments.quick:
-        chosen, most = [chosen[0], chosen[-2], *chosen[30:34]], 150
+        chosen, most = [chosen[0], chosen[-2], *chosen[30:32]], 100
     run = Run("detector", arguments)
     lines = run.path.with_suffix(".jsonl")
     results = read(lines) if arguments.resume else []

@@ -59,10 +59,10 @@ def rows(n: int, rng: np.random.Generator, kind: str = "none") -> dict[str, np.n
     return out
 
 
-def one(kind: str, n: int, windows: int, seed: int) -> list[isthmus.drifting.Window]:
-    """Windows of one reference."""
+def one(kind: str, n: int, windows: int, seed: int, before: int) -> list[isthmus.drifting.Window]:
+    """Windows of one reference, which has so many rows before them."""
     rng = np.random.default_rng([seed, n, sum(map(ord, kind))])
-    reference = isthmus.drift_reference(rows(5000, rng))
+    reference = isthmus.drift_reference(rows(before, rng))
     current = rows(n * windows, rng, kind)
     found = isthmus.drift(
         reference, current, window=n if windows > 1 else None, windows_per_year=365,
@@ -71,13 +71,13 @@ def one(kind: str, n: int, windows: int, seed: int) -> list[isthmus.drifting.Win
     return list(found.windows)
 
 
-def replicate(kind: str, n: int, windows: int, count: int) -> list[list]:
+def replicate(kind: str, n: int, windows: int, count: int, before: int) -> list[list]:
     with progress() as bar:
-        return [one(kind, n, windows, k) for k in bar.track(range(count), description=kind)]
+        return [one(kind, n, windows, k, before) for k in bar.track(range(count), description=kind)]
 
 
-def false_alarms(count: int, n: int) -> dict:
-    found = [windows[0] for windows in replicate("none", n, 1, count)]
+def false_alarms(count: int, n: int, before: int) -> dict:
+    found = [windows[0] for windows in replicate("none", n, 1, count, before)]
     p = np.array([one.p_value for one in found])
     out = {"replications": count, "rows": n, "p_values": p}
     shown = table("Without drift", "asked", "alarms expected", "alarms", "as rare")
@@ -100,11 +100,11 @@ def false_alarms(count: int, n: int) -> dict:
     return out
 
 
-def power(count: int, n: int) -> dict:
+def power(count: int, n: int, before: int) -> dict:
     out = {}
     shown = table("Found in the first two windows", "<drift", "replications", "share", "goal 90 %")
     for kind in ("mean", "correlation"):
-        found = replicate(kind, n, 2, count)
+        found = replicate(kind, n, 2, count, before)
         share = float(np.mean([any(w.alarm for w in windows) for windows in found]))
         first = float(np.mean([windows[0].alarm for windows in found]))
         alarms = [w for windows in found for w in windows if w.alarm]
@@ -123,14 +123,14 @@ def _named(kind: str, window: isthmus.drifting.Window) -> bool:
     return pairs == [{"normal0", "normal1"}]
 
 
-def sizes(count: int, counts: tuple[int, ...]) -> list[dict]:
+def sizes(count: int, counts: tuple[int, ...], before: int) -> list[dict]:
     """A mean shifted by 0.2 standard deviations has a JS of 0.0050, whatever the rows."""
     out = []
     shown = table(
         "JS of the same drift, truth 0.0050", "rows", "mean", "sd", "intervals that hold it"
     )
     for n in counts:
-        found = [windows[0].estimate for windows in replicate("mean", n, 1, count)]
+        found = [windows[0].estimate for windows in replicate("mean", n, 1, count, before)]
         values = np.array([e.value for e in found])
         holds = float(np.mean([e.low <= 0.00497 <= e.high for e in found]))
         out.append({"rows": n, "mean": values.mean(), "sd": values.std(), "covered": holds})
@@ -139,10 +139,10 @@ def sizes(count: int, counts: tuple[int, ...]) -> list[dict]:
     return out
 
 
-def speed(windows: int, n: int, evidently: str | None) -> dict:
+def speed(windows: int, n: int, before: int, evidently: str | None) -> dict:
     """Processor seconds of all windows of one table, and of evidently on the same."""
     rng = np.random.default_rng(0)
-    reference, current = rows(5000, rng), rows(n * windows, rng)
+    reference, current = rows(before, rng), rows(n * windows, rng)
     current["normal3"][n * windows // 2 :] += 0.2
     begin = time.process_time()
     isthmus.drift(reference, current, window=n, random_state=0)
@@ -182,12 +182,12 @@ def main() -> None:
     evidently, quick = arguments.evidently, arguments.quick
     arguments.evidently = evidently is not None
     run = Run("drift", arguments)
-    n = 300 if quick else 5000
+    n, before = (150, 300) if quick else (5000, 5000)
     work = {
-        "speed": lambda: speed(2 if quick else 24, n, evidently),
-        "false_alarms": lambda: false_alarms(3 if quick else arguments.replications, n),
-        "power": lambda: power(2 if quick else 50, n),
-        "sizes": lambda: sizes(2 if quick else 20, (300,) if quick else (1000, 5000, 20000)),
+        "speed": lambda: speed(2 if quick else 24, n, before, evidently),
+        "false_alarms": lambda: false_alarms(2 if quick else arguments.replications, n, before),
+        "power": lambda: power(1 if quick else 50, n, before),
+        "sizes": lambda: sizes(*((1, (n,)) if quick else (20, (1000, 5000, 20000))), before),
     }
     found = json.loads(run.path.read_text())["results"] if run.path.exists() else {}
     run.write(results=found | {part: work[part]() for part in arguments.parts})

@@ -34,7 +34,7 @@ from _record import Run, console, limit_threads, options, progress, table
 
 HERE = Path(__file__).parents[1]
 SIZES = ("500x5", "2000x10", "20000x20")
-QUICK = ("100x2", "300x2")
+QUICK = ("100x2",)
 """Numbers in a sample from which a size is run once only."""
 CLOSE = 1e-8
 

@@ -185,6 +185,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.replications, arguments.cells = 2, ["Table 1 row 1, 1k", "p = q, 1-d"]
+        arguments.jobs = 1
     run = Run("interval_coverage", arguments)
     chosen = [k for k, cell in enumerate(CELLS) if cell.name in arguments.cells]
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.replications)

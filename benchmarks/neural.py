@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--anew", action="store_true", help="forget what there is")
     arguments = parser.parse_args()
     if arguments.quick:
-        arguments.rows, arguments.seeds, arguments.parts = 300, 1, ["auto", "residual"]
+        arguments.rows, arguments.seeds, arguments.parts = 100, 1, ["auto", "residual"]
         arguments.parts += ["throughput"]
         arguments.problems = ["hard/ring"]
     run = Run("neural", arguments)

@@ -315,7 +315,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.quick:
-        arguments.rows, arguments.dims, arguments.repeats, arguments.seeds = 150, [1], 1, 2
+        arguments.rows, arguments.dims, arguments.repeats, arguments.seeds = 80, [1], 1, 1
     run = Run("rival_kernel", arguments)
     peers = {name: installed(name) for name in ("densratio", "adapt")}
     for name, found in peers.items():

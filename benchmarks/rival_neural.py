@@ -217,7 +217,7 @@ def main() -> None:
     rows, information = 5000, INFORMATION
     settings = (("separable", 64, 2000), ("separable", 512, 1000), ("joint", 64, 300))
     if arguments.quick:
-        arguments.seeds, arguments.steps, rows, bounds = 1, 20, 500, (5.0,)
+        arguments.seeds, arguments.steps, rows, bounds = 1, 10, 200, (5.0,)
         information, settings = (2.0,), (("separable", 64, 20), ("joint", 8, 5))
     run = Run("rival_neural", arguments)
     torch.set_num_threads(arguments.threads)

@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     if arguments.quick:
-        arguments.rows, arguments.train, arguments.repeats = 2000, 150, 1
+        arguments.rows, arguments.train, arguments.repeats = 500, 60, 1
     run = Run("scoring", arguments)
     warnings.simplefilter("ignore")
 

@@ -200,7 +200,7 @@ def main() -> None:
     arguments = parser.parse_args()
     cases = {name: CASES[name] for name in arguments.cases}
     if arguments.quick:
-        cases = {"d1": {**CASES["d1"], "rows": 3000, "scalings": ["p and q"], "repeats": 1}}
+        cases = {"d1": {**CASES["d1"], "rows": 1000, "scalings": ["p and q"], "repeats": 1}}
     run = Run("speed", arguments)
 
     results = {}

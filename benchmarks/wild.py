@@ -59,7 +59,7 @@ FRESH_ROWS = 5000
 LEAST = 0.05  # nats; below, errors are over this
 NAMES = problems.names("wild/")
 QUICK = ["wild/iris-quadratic", "wild/l-shape", "wild/null-one-column"]
-QUICK_ROWS = 120
+QUICK_ROWS = 80
 
 Found = dict[str, Any]
 

@@ -2,34 +2,80 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import os
+import runpy
 import subprocess
 import sys
+import threading
+import warnings
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py"))
+# These and all that they start are processes of their own, as they are for a user.
+PROCESSES = ("speed", "import_time")
+BENCHMARKS = f"{ROOT / 'benchmarks'}{os.sep}"
+one_task = threading.Lock()
+
+
+def run_here(script, *arguments):
+    """What a script prints if it runs in this process: the imports are the dearest part of it."""
+    printed = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", [str(script), *map(str, arguments)]),
+        mock.patch.object(sys, "path", [str(ROOT / "benchmarks"), *sys.path]),
+        mock.patch.dict(os.environ),
+        mock.patch.object(subprocess, "run", run_script),
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")  # what a script is warned of is no error of the script
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        except SystemExit as end:
+            assert not end.code, end.code
+    return printed.getvalue()
+
+
+start_process = subprocess.run
+
+
+def run_script(command, **how):
+    """In place of ``subprocess.run``: a task of a benchmark is done in this process as well."""
+    if not command[1].startswith(BENCHMARKS):
+        return start_process(command, **how)
+    with one_task:
+        return subprocess.CompletedProcess(command, 0, run_here(*command[1:]), "")
+
+
+def run_in_a_process(script, *arguments):
+    run = start_process(
+        [sys.executable, str(script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
 
 
 @pytest.fixture(scope="module")
 def record(request, tmp_path_factory):
-    """The record of a quick run of one script, and what the script printed."""
-    path = tmp_path_factory.mktemp("records") / f"{request.param}.json"
-    script = ROOT / "benchmarks" / f"{request.param}.py"
-    source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.run(
-        [sys.executable, str(script), "--quick", "--out", str(path)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": source.rstrip(os.pathsep)},
-        timeout=300,
-    )
-    assert run.returncode == 0, run.stderr
-    assert len(run.stdout.splitlines()) > 5, "a table is printed"
+    """The record of a quick run of one script, which printed a table."""
+    name = request.param
+    path = tmp_path_factory.mktemp("records") / f"{name}.json"
+    run = run_in_a_process if name in PROCESSES else run_here
+    printed = run(ROOT / "benchmarks" / f"{name}.py", "--quick", "--out", path)
+    assert len(printed.splitlines()) > 5, "a table is printed"
     return json.loads(path.read_text())
 
 
@@ -70,14 +116,15 @@ def check_accuracy(record):
     assert set(problems) == {"narrow/1e-3", "hard/gamma", "same/1"}
     assert record["failed"] == []
     for each in problems.values():
-        assert each["seeds"] == [0, 1] and len(each["kl"]) == 2
+        assert each["seeds"] == [0] and len(each["kl"]) == 1
         # A stack of candidates has no auxiliary.
         assert {"p", "q"} <= set(each["log_ratio_rmse"]) <= {"p", "q", "m"}
-        assert sum(each["chosen"].values()) == 2
+        assert sum(each["chosen"].values()) == 1
         assert 0 <= each["coverage"] <= 1
         assert each["seconds"] > 0 and each["peak_mb"] > 0
-    # The normal pair is what the plug-in was made for; the gamma pair is not.
-    assert abs(problems["narrow/1e-3"]["plug_in"]["error_percent"]) < 5
+    # The normal pair is what the plug-in was made for, and 150 rows leave it a standard error of
+    # sqrt(2 / 150), 12 %; the gamma pair is not, and costs it four tenths.
+    assert abs(problems["narrow/1e-3"]["plug_in"]["error_percent"]) < 25
     assert problems["hard/gamma"]["plug_in"]["error_percent"] < -20
     assert problems["same/1"]["truth"] == 0
 
@@ -104,26 +151,21 @@ def check_growth(record):
 
 def test_an_interrupted_run_of_accuracy_keeps_its_results(tmp_path):
     line = {
-        **{"problem": "hard/gamma", "rows": 250, "seed": 1, "paper": False, "code": "old"},
+        **{"problem": "hard/gamma", "rows": 150, "seed": 0, "paper": False, "code": "old"},
         **{"kl": 1.8, "std_error": 0.1, "covered": True, "quantile": 5.0, "plug_in": 1.1},
         **{"warned": {}, "chosen": "this", "seconds": 1.0, "base_mb": 100.0, "peak_mb": 150.0},
         "log_ratio_error": {"rms": {"p": 0.1, "q": 0.2}, "median": {"p": 0.1, "q": 0.1}},
     }
-    cut = json.dumps({**line, "seed": 0})[:-20]
+    cut = json.dumps({**line, "problem": "same/1"})[:-20]
     (tmp_path / "accuracy.jsonl").write_text(f"{json.dumps(line)}\n{cut}")
     found = []
     for options in (["--any-code"], []):
         out = tmp_path / "accuracy.json"
-        script = str(ROOT / "benchmarks" / "accuracy.py")
-        subprocess.run(
-            [sys.executable, script, "--quick", "--show", "--out", str(out), *options],
-            check=True,
-            capture_output=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        )
+        script = ROOT / "benchmarks" / "accuracy.py"
+        run_here(script, "--quick", "--show", "--out", out, *options)
         found.append(json.loads(out.read_text())["results"])
     # What other code found counts only if it is asked for; a line cut short never does.
-    assert [each["seeds"] for each in found[0]] == [[1]]
+    assert [each["seeds"] for each in found[0]] == [[0]]
     assert found[0][0]["met"] is False
     assert found[1] == []
 
@@ -133,7 +175,7 @@ def check_wild(record):
     assert set(found) == {"wild/iris-quadratic", "wild/l-shape", "wild/null-one-column"}
     assert record["failed"] == []
     for each in found.values():
-        assert each["seconds"] > 0 and max(each["n_p"], each["n_q"]) <= 120
+        assert each["seconds"] > 0 and max(each["n_p"], each["n_q"]) <= 80
         assert each["rivals"]["nothing"] == pytest.approx(math.log(2))
         assert each["above_best"] >= each["above_floor"]
         # The true log-ratio is out of reach but for the noise of the rows that it is tried on.
@@ -146,7 +188,7 @@ def check_wild(record):
 
 def test_wild_counts_an_interval_without_an_upper_end(tmp_path):
     line = {
-        **{"problem": "wild/l-shape", "rows": 120, "seed": 0, "code": "old", "kl": 0.2},
+        **{"problem": "wild/l-shape", "rows": 80, "seed": 0, "code": "old", "kl": 0.2},
         **{"std_error": 0.1, "low": 0.1, "high": math.inf, "trusted": False, "objections": []},
         **{"seconds": 1.0, "n_p": 120, "n_q": 120, "loss": 0.65, "bayes": 0.55, "rests_on": ""},
         "rivals": {"trees": 0.66, "ridge": 0.66, "normals": math.inf, "nothing": 0.693},
@@ -159,17 +201,9 @@ def test_wild_counts_an_interval_without_an_upper_end(tmp_path):
     lines = [json.dumps(each) for each in (line, null, failed)]
     (tmp_path / "wild.jsonl").write_text("\n".join(lines))
     out = tmp_path / "wild.json"
-    run = subprocess.run(
-        [
-            *(sys.executable, str(ROOT / "benchmarks" / "wild.py"), "--quick", "--show"),
-            *("--any-code", "--out", str(out)),
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )
-    assert "0.1 to inf" in run.stdout
+    script = ROOT / "benchmarks" / "wild.py"
+    printed = run_here(script, "--quick", "--show", "--any-code", "--out", out)
+    assert "0.1 to inf" in printed
     record = json.loads(out.read_text())
     assert missing_numbers(record["results"]) == []
     open_ended, closed = record["results"]
@@ -188,19 +222,11 @@ def test_wild_counts_an_interval_without_an_upper_end(tmp_path):
 def test_a_run_of_wild_that_fails_is_told_and_the_others_go_on(tmp_path):
     out = tmp_path / "wild.json"
     options = ["--problems", "wild/l-shape", "wild/null-one-column", "--seeds", "1"]
-    run = subprocess.run(
-        [
-            *(sys.executable, str(ROOT / "benchmarks" / "wild.py"), *options),
-            *("--timeout", "0.01", "--jobs", "1", "--out", str(out)),
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )
+    limits = ["--timeout", "0.01", "--jobs", "1", "--out", out]
+    printed = run_in_a_process(ROOT / "benchmarks" / "wild.py", *options, *limits)
     record = json.loads(out.read_text())
     assert [each["error"] for each in record["failed"]] == ["took longer than 0.01 s"] * 2
-    assert "wild/l-shape, seed 0: took longer" in run.stdout
+    assert "wild/l-shape, seed 0: took longer" in printed
     assert record["summary"][-1] == {
         "bar": "failed", "share": 1.0, "of": 2, "goal": "<= 0%", "met": False
     }  # fmt: skip
@@ -389,10 +415,10 @@ def check_drift(record):
     assert set(found) == {"speed", "false_alarms", "power", "sizes"}
     assert found["speed"]["seconds"] > 0 and found["speed"]["windows"] == 2
     quiet = found["false_alarms"]
-    assert len(quiet["p_values"]) == quiet["replications"] == 3
+    assert len(quiet["p_values"]) == quiet["replications"] == 2
     assert all(0 < p <= 1 for p in quiet["p_values"])
     assert [one["alarms"] for one in quiet["levels"]] == sorted(
         one["alarms"] for one in quiet["levels"]
     )
     assert all(0 <= found["power"][kind]["found"] <= 1 for kind in ("mean", "correlation"))
-    assert [one["rows"] for one in found["sizes"]] == [300]
+    assert [one["rows"] for one in found["sizes"]] == [150]

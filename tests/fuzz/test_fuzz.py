@@ -22,13 +22,13 @@ from isthmus import compare
 FIRST = int(os.environ.get("ISTHMUS_FUZZ", "0"))
 # How many cases of every function of a file; whole comparisons take most of the time.
 COUNTS = {
-    doors: 80,
-    functionals: 80,
+    doors: 90,
+    functionals: 90,
     fits: 15,
-    tables: 40,
-    results: 20,
-    weighing: 20,
-    whole: 10,
+    tables: 20,
+    results: 10,
+    weighing: 10,
+    whole: 5,
 }
 FAMILIES = {
     f"{file.__name__.rpartition('.')[2]}.{name}": (family, count)

@@ -54,11 +54,24 @@ def chasm():
     return binary, compare(p, q, random_state=0), problem
 
 
-class TestInput:
-    def held(self):
-        rng = np.random.default_rng(0)
-        return rng.normal(0, 1, (120, 2)), rng.normal(0.5, 1, (100, 2))
+def held():
+    rng = np.random.default_rng(0)
+    return rng.normal(0, 1, (120, 2)), rng.normal(0.5, 1, (100, 2))
 
+
+@pytest.fixture(scope="module")
+def plain():
+    """What every way to hold the rows has to come to; of two columns."""
+    return compare(*held(), folds=2, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def plain_column():
+    """The same of the first column alone."""
+    return compare(*(x[:, :1] for x in held()), folds=2, random_state=0)
+
+
+class TestInput:
     @pytest.mark.parametrize(
         "holder",
         [
@@ -72,26 +85,25 @@ class TestInput:
         ],
         ids=["list", "fortran", "unnamed frame", "pandas", "polars", "pyarrow", "dict"],
     )
-    def test_every_way_to_hold_a_table(self, holder):
-        p, q = self.held()
-        plain = compare(p, q, random_state=0)
-        held = compare(holder(p), holder(q), random_state=0)
-        assert held.kl == plain.kl
-        np.testing.assert_array_equal(held.log_ratio_p, plain.log_ratio_p)
-        np.testing.assert_array_equal(held.log_ratio(holder(p)), plain.log_ratio(p))
+    def test_every_way_to_hold_a_table(self, holder, plain):
+        p, q = held()
+        found = compare(holder(p), holder(q), folds=2, random_state=0)
+        assert found.kl == plain.kl
+        np.testing.assert_array_equal(found.log_ratio_p, plain.log_ratio_p)
+        np.testing.assert_array_equal(found.log_ratio(holder(p)), plain.log_ratio(p))
 
     @pytest.mark.parametrize("holder", [list, np.asarray, pd.Series, pl.Series])
-    def test_one_column(self, holder):
-        p, q = (x[:, 0] for x in self.held())
-        plain = compare(p[:, None], q[:, None], random_state=0)
-        flat = compare(holder(p), holder(q), random_state=0)
-        assert flat.kl == plain.kl
-        np.testing.assert_array_equal(flat.log_ratio(holder(p)), plain.log_ratio(p[:, None]))
+    def test_one_column(self, holder, plain_column):
+        p, q = (x[:, 0] for x in held())
+        flat = compare(holder(p), holder(q), folds=2, random_state=0)
+        assert flat.kl == plain_column.kl
+        expected = plain_column.log_ratio(p[:, None])
+        np.testing.assert_array_equal(flat.log_ratio(holder(p)), expected)
 
     def test_frames_are_matched_by_name(self):
-        p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in self.held())
-        plain = compare(p, q, random_state=0)
-        turned = compare(p, q[["b", "a"]], random_state=0)
+        p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in held())
+        plain = compare(p, q, folds=2, random_state=0)
+        turned = compare(p, q[["b", "a"]], folds=2, random_state=0)
         assert turned.kl == plain.kl
         assert turned.feature_names == ["a", "b"]
         np.testing.assert_array_equal(plain.log_ratio(p[["b", "a"]]), plain.log_ratio(p))
@@ -100,13 +112,13 @@ class TestInput:
         with pytest.raises(ValueError, match="'b'"):
             plain.log_ratio(p[["a"]])
         with pytest.warns(UserWarning, match=r"left out.*'c' \(only p has it\)"):
-            assert compare(p.assign(c=1.0), q, random_state=0).kl == plain.kl
+            assert compare(p.assign(c=1.0), q, folds=2, random_state=0).kl == plain.kl
         np.testing.assert_array_equal(plain.log_ratio(p.assign(c=1.0)), plain.log_ratio(p))
 
-    def test_chosen_columns(self):
-        p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in self.held())
-        chosen = compare(p, q.assign(c="x"), columns=["a"], random_state=0)
-        assert chosen.kl == compare(p[["a"]], q[["a"]], random_state=0).kl
+    def test_chosen_columns(self, plain_column):
+        p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in held())
+        chosen = compare(p, q.assign(c="x"), columns=["a"], folds=2, random_state=0)
+        assert chosen.kl == plain_column.kl
 
     def test_categories_and_missing_values(self):
         rng = np.random.default_rng(0)
@@ -119,19 +131,20 @@ class TestInput:
         with warnings.catch_warnings():
             # Two 0/1 columns of one category add up to one, as the estimator says.
             warnings.filterwarnings("ignore", message=".*linearly dependent")
-            dropped = compare(p, q, missing="drop", random_state=0)
-            kept = compare(p, q, missing="indicator", random_state=0)
+            dropped = compare(p, q, missing="drop", folds=2, random_state=0)
+            kept = compare(p, q, missing="indicator", folds=2, random_state=0)
         assert (len(dropped.log_ratio_p), len(dropped.log_ratio_q)) == (190, 185)
         assert (len(kept.log_ratio_p), len(kept.log_ratio_q)) == (200, 200)
         assert kept.feature_names == ["c=u", "c=v", "x", "x is missing"]
 
     def test_weights_follow_their_rows_when_rows_are_dropped(self):
-        p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in self.held())
+        p, q = (pd.DataFrame(x, columns=["a", "b"]) for x in held())
         p.loc[[3, 50], "a"] = np.nan
         weight = np.random.default_rng(0).uniform(0.5, 2, len(p))
-        dropped = compare(p, q, missing="drop", weight_p=weight, random_state=0)
+        how = {"folds": 2, "random_state": 0}
+        dropped = compare(p, q, missing="drop", weight_p=weight, **how)
         keep = p["a"].notna().to_numpy()
-        plain = compare(p[keep], q, weight_p=weight[keep], random_state=0)
+        plain = compare(p[keep], q, weight_p=weight[keep], **how)
         assert dropped.kl == plain.kl
 
 
@@ -197,18 +210,18 @@ class TestCrossFitting:
 
     def test_reproducible(self):
         p, q = normals(100, 100, 0)
-        one, two, other = (compare(p, q, random_state=s) for s in (0, 0, 1))
+        one, two, other = (compare(p, q, folds=2, random_state=s) for s in (0, 0, 1))
         np.testing.assert_array_equal(one.log_ratio_p, two.log_ratio_p)
         assert one.kl == two.kl != other.kl
         np.random.seed(0)  # noqa: NPY002
         before = np.random.get_state()[1].copy()  # noqa: NPY002
-        compare(p, q)
+        compare(p, q, folds=2)
         np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
     def test_jobs_make_no_difference(self):
-        p, q = normals(200, 150, 0)
-        one = compare(p, q, random_state=0)
-        two = compare(p, q, random_state=0, n_jobs=2)
+        p, q = normals(100, 80, 0)
+        one = compare(p, q, folds=3, random_state=0)
+        two = compare(p, q, folds=3, random_state=0, n_jobs=2)
         np.testing.assert_array_equal(one.log_ratio_p, two.log_ratio_p)
         np.testing.assert_array_equal(one.log_ratio_q, two.log_ratio_q)
         assert one.kl == two.kl
@@ -314,12 +327,12 @@ class TestDivergences:
             assert estimate.high <= {"js": np.log(2), "hellinger": 1, "tv": 1}.get(spec, np.inf)
 
     def test_kl_covers_the_truth(self):
-        # 20 intervals at 95 %: fewer than 16 hits have probability 3e-3 (binomial).
+        # 8 intervals at 95 %: fewer than 6 hits have probability 6e-3 (binomial).
         hits = 0
-        for seed in range(20):
+        for seed in range(8):
             kl = compare(*normals(250, 250, seed), folds=3, random_state=seed).kl
             hits += kl.low <= 0.5 <= kl.high
-        assert hits >= 16
+        assert hits >= 6
 
     def test_standard_error_is_the_spread_over_replications(self):
         estimates = [
@@ -329,13 +342,14 @@ class TestDivergences:
                 folds=3,
                 random_state=seed,
             ).by_fit("kl")
-            for seed in range(60)
+            for seed in range(30)
         ]
         spread = np.std([e.value for e in estimates], ddof=1)
         told = np.sqrt(np.mean([e.std_error**2 for e in estimates]))
-        # The standard deviation of 60 values has a relative error of 1/sqrt(120) = 9 %;
-        # three of them, and ten per cent for the delta method at this size.
-        assert 0.65 < told / spread < 1.4
+        # The standard deviation of 30 normal values is from 0.63 to 1.40 of what it is of many
+        # (chi-squared, 29 degrees of freedom: 3 in 1000 are outside), and there are ten per cent
+        # for the delta method at this size.
+        assert 0.9 / 1.4 < told / spread < 1.1 / 0.63
 
     def test_standard_error_across_a_chasm(self):
         problem = problems.load("running-example")
@@ -347,14 +361,14 @@ class TestDivergences:
                 folds=3,
                 random_state=seed,
             ).by_fit("kl")
-            for seed in range(60)
+            for seed in range(30)
         ]
         values = np.array([e.value for e in estimates])
         told = np.sqrt(np.mean([e.std_error**2 for e in estimates]))
-        assert 0.65 < told / values.std(ddof=1) < 1.4
+        assert 0.9 / 1.4 < told / values.std(ddof=1) < 1.1 / 0.63
         # And the estimates lie around the truth: four standard errors of their mean, with
         # a relative bias of order 1/n for the width of q, some half a per cent.
-        limit = 4 * values.std(ddof=1) / np.sqrt(60) + 0.01 * problem.kl
+        limit = 4 * values.std(ddof=1) / np.sqrt(30) + 0.01 * problem.kl
         assert abs(values.mean() - problem.kl) < limit
 
     def test_standard_error_counts_the_fit_of_the_anchor(self):
@@ -364,14 +378,17 @@ class TestDivergences:
             compare(
                 problem.sample_p(200, seed),
                 problem.sample_q(200, seed),
-                estimator=MDRE(l2=1e6, oversample=2, random_state=seed),
+                estimator=MDRE(
+                    l2=1e6, oversample=2, maps=None, anchor="gaussian", random_state=seed
+                ),
                 folds=2,
                 random_state=seed,
             ).by_fit("kl")
-            for seed in range(60)
+            for seed in range(30)
         ]
         told = np.sqrt(np.mean([e.std_error**2 for e in estimates]))
-        assert 0.65 < told / np.std([e.value for e in estimates], ddof=1) < 1.4
+        spread = np.std([e.value for e in estimates], ddof=1)
+        assert 0.9 / 1.4 < told / spread < 1.1 / 0.63
 
     def test_weights_equal_repetition(self):
         p, q = normals(150, 150, 0)
@@ -388,11 +405,15 @@ class TestDivergences:
         assert weighted.kl.value == pytest.approx(float(share @ weighted.log_ratio_p))
 
     @pytest.mark.parametrize("size", [0.01, 100.0])
-    def test_the_scale_of_weights_is_irrelevant(self, size):
+    def test_the_scale_of_weights_is_irrelevant(self, size, plain_column):
+        p, q = (x[:, 0] for x in held())
+        weights = {"weight_p": np.full(120, size), "weight_q": [size] * 100}
+        scaled = compare(p, q, **weights, folds=2, random_state=0)
+        assert scaled.kl == plain_column.kl
+
+    @pytest.mark.parametrize("size", [0.01, 100.0])
+    def test_the_scale_of_weights_is_almost_irrelevant_to_mdre(self, size):
         p, q = normals(300, 300, 0)
-        plain = compare(p, q, random_state=0).kl
-        scaled = compare(p, q, weight_p=np.full(300, size), weight_q=[size] * 300, random_state=0)
-        assert scaled.kl == plain
         # MDRE: large weights stand for more rows, and more auxiliary rows are drawn for them; the
         # noise of those draws is a small part of the error.
         estimator = MDRE(critic="quadratic", anchor="gaussian", maps=None, l2=3.0)
@@ -643,7 +664,7 @@ class TestChecksAlone:
         assert check_effective_size(lonely).value == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_categories_and_numbers_together(seed):
     # Closed form: the columns are independent, so that their divergences add up.
     rng = np.random.default_rng(seed)

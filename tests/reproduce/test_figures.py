@@ -18,10 +18,10 @@ from isthmus.reproduce import load as load_experiment
 
 # Cells that take a second or two; the names are those of the registry.
 CELLS = {
-    "figure-1": [{"rows": 2000, "seed": 0}],
-    "figure-2": [{"rows": 2000, "seed": 0}],
-    "figure-3": [{"rows": 2000, "seed": 0}],
-    "figure-4": [{"rows": 1000, "seed": 0}],
+    "figure-1": [{"rows": 600, "seed": 0}],
+    "figure-2": [{"rows": 600, "seed": 0}],
+    "figure-3": [{"rows": 600, "seed": 0}],
+    "figure-4": [{"rows": 500, "seed": 0}],
     "curves": [
         {"problem": name, "method": method, "rows": 500, "seed": seed}
         for name in ("table1/row1", "table1/row3")
@@ -32,7 +32,7 @@ CELLS = {
     "choose-k": [
         {"problem": "table2/40", "form": "linear", "K": K, "rows": 600, "seed": 0} for K in (1, 3)
     ],
-    "appendix-f": [{"l2": l2, "rows": 1000, "seed": 0} for l2 in (1.0, 1e-2, 1e-4)],
+    "appendix-f": [{"l2": l2, "rows": 500, "seed": 0} for l2 in (1.0, 1e-2, 1e-4)],
 }
 
 

@@ -463,10 +463,9 @@ class TestAccuracy:
         # The quadratic is off by 0.05 and by 0.3, some ten standard errors of the other.
         assert error < 0.5 * plain
 
-    @pytest.mark.parametrize("seed", range(3))
     @pytest.mark.parametrize("name", ["beta", "log-gamma"])
-    def test_skewed_and_bounded_columns(self, name, seed):
-        rng = np.random.default_rng(seed)
+    def test_skewed_and_bounded_columns(self, name):
+        rng = np.random.default_rng(0)
         if name == "beta":
             p, q, truth = rng.beta(2, 5, 2000), rng.beta(5, 2, 2000), 3 * (psi(5) - psi(2))
         else:

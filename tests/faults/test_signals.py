@@ -70,7 +70,8 @@ def test_output_that_does_not_fit_is_one_line_on_stderr(folder):
     assert done.stderr == "isthmus: error: No space left on device\n"
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+# UTF-8 can show all, and is what the other tests of the command have.
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_every_terminal_can_show_the_answer(folder, encoding):
     name = "täßle‖.csv"
     (folder / "a.csv").rename(folder / name)

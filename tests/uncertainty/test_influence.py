@@ -170,10 +170,10 @@ class TestInfluence:
         assert found == pytest.approx(expected, rel=1e-2)
 
     def test_draws_are_the_same_again(self, influence, summands):
-        one, two = (list(influence.draws(2, np.random.default_rng(0), summands)) for _ in range(2))
-        for (theta, shift), (again, shift_again) in zip(one, two, strict=True):
-            np.testing.assert_array_equal(theta, again)
-            assert shift == shift_again
+        one = list(influence.draws(2, np.random.default_rng(0), summands))
+        theta, shift = next(iter(influence.draws(2, np.random.default_rng(0), summands)))
+        np.testing.assert_array_equal(theta, one[0][0])
+        assert shift == one[0][1]
         assert not np.array_equal(one[0][0], one[1][0])
 
 

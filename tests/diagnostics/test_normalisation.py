@@ -32,7 +32,7 @@ class TestMarkov:
         assert failed <= 2 + 3 * np.sqrt(2)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 class TestAcrossAChasm:
     def test_a_rare_component_of_q_fails(self, seed):
         rng = np.random.default_rng(seed)

@@ -91,10 +91,9 @@ class TestFamiliesAcrossAChasm:
         c = compare(rng.normal(0, 1, (400, 2)), rng.normal(6, 1, (400, 2)), random_state=0)
         assert c.trusted and c.kl.low < 36.0 < c.kl.high
 
-    @pytest.mark.parametrize("seed", range(2))
-    def test_margins_of_any_shape_are_none(self, seed):
+    def test_margins_of_any_shape_are_none(self):
         # Squares that do not meet: the truth is infinite.
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)
         c = compare(rng.uniform(0, 1, (400, 2)), rng.uniform(2, 3, (400, 2)), random_state=0)
         assert not c.trusted and c.kl.high == np.inf and c.kl.low > 1.0
 

@@ -51,7 +51,6 @@ def streamed(rows, backwards):
 BLOCKS = {
     "memory": lambda blocks: blocks,
     "memory in small blocks": lambda blocks: replace(blocks, block_rows=37),
-    "streamed": streamed(10_000, backwards=False),
     "streamed in small blocks": streamed(61, backwards=False),
     "streamed backwards": streamed(61, backwards=True),
 }

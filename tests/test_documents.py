@@ -79,7 +79,7 @@ def test_tables_of_a_record_say_what_it_says(pages):
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
-def test_examples_of_the_gallery_run(path, capsys):
+def test_examples_of_the_gallery_run(path, capsys, few_flights):
     title, line, *_ = path.read_text("utf-8").split('"""')[1].strip().splitlines()
     assert path.stem.startswith("plot_") and set(line) == {"="} and len(line) >= len(title)
     matplotlib.use("Agg")

@@ -289,7 +289,7 @@ def test_the_cap_limits_what_one_kernel_of_kliep_can_be():
 
 
 @every
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("mean, sd, truth", [(0.5, 1.0, 0.125), (0.0, 2.0, 0.318147)])
 def test_divergence_of_normals(method, seed, mean, sd, truth):
     p, q = normals(2000, mean, sd, seed=seed)
@@ -303,7 +303,7 @@ def test_divergence_of_normals(method, seed, mean, sd, truth):
 
 @every
 def test_equal_distributions_have_a_ratio_of_one(method):
-    for seed in range(3):
+    for seed in range(2):
         p, q = normals(2000, mean=0.0, dim=2, seed=seed)
         fresh = np.random.default_rng([seed, 1]).normal(size=(5000, 2))
         log_ratio = method(random_state=seed).fit(*stack(p, q)).log_ratio(fresh)

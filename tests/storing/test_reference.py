@@ -26,19 +26,19 @@ def table(n, seed, mean=0.0):
 
 @pytest.fixture
 def reference():
-    return isthmus.drift_reference(table(800, 0))
+    return isthmus.drift_reference(table(400, 0))
 
 
 def test_a_loaded_reference_gives_the_same_answers(reference, tmp_path):
     again = isthmus.load(reference.save(tmp_path / "r.isthmus"))
     assert again.names == reference.names and again.left_out == reference.left_out
-    current = table(800, 1, 0.5) | {"town": ["Ulm"] * 800}
+    current = table(400, 1, 0.5) | {"town": ["Ulm"] * 400}
     first, second = (
         isthmus.drift(one, current, by="day", window="1d", random_state=0).to_dict()
         for one in (reference, again)
     )
     assert first == second and first["alarms"]
-    whole = isthmus.drift(table(800, 0), current, by="day", window="1d", random_state=0)
+    whole = isthmus.drift(table(400, 0), current, by="day", window="1d", random_state=0)
     assert whole.to_dict() == first
     assert pickle.loads(pickle.dumps(again)).names == reference.names
 
@@ -72,7 +72,7 @@ def test_the_command_saves_a_reference_and_takes_it(tmp_path, capsys):
     from pyarrow import csv
 
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for file, made in zip(files, (table(800, 0), table(800, 1, 1.0)), strict=True):
+    for file, made in zip(files, (table(400, 0), table(400, 1, 1.0)), strict=True):
         csv.write_csv(pa.table({name: made[name] for name in ("day", "age", "town")}), file)
     saved, common = tmp_path / "r.isthmus", ["--by", "day", "--window", "1d", "--json"]
     assert run(["drift", *map(str, files), *common, "--save-reference", str(saved)]) == 0

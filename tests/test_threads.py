@@ -26,11 +26,11 @@ def filters():
 
 def test_four_comparisons_at_once_leave_the_warnings_alone():
     for k in range(2):  # modules that add filters of their own are imported first
-        assert np.isfinite(compare(*samples(k), random_state=0).kl.low)
+        assert np.isfinite(compare(*samples(k), folds=2, random_state=0).kl.low)
     before, found = filters(), {}
 
     def work(k):
-        c = compare(*samples(k), random_state=0)
+        c = compare(*samples(k), folds=2, random_state=0)
         found[k] = c.kl.value, c.trusted
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
@@ -41,7 +41,7 @@ def test_four_comparisons_at_once_leave_the_warnings_alone():
     assert filters() == before
     with pytest.warns(UserWarning, match="still heard"):
         warnings.warn("still heard", stacklevel=1)
-    alone = compare(*samples(2), random_state=0)
+    alone = compare(*samples(2), folds=2, random_state=0)
     assert found[2] == (alone.kl.value, alone.trusted) and len(found) == 4
 
 

@@ -37,7 +37,7 @@ def found():
     moved["age"] = np.where(rng.random(3 * ROWS) < 0.15, np.nan, moved["age"])
     days = np.repeat(np.arange("2024-03-01", "2024-03-07", dtype="M8[D]"), ROWS)
     current = joined(quiet, moved) | {"day": days, "month": np.full(6 * ROWS, 3.0)}
-    reference = table(4000, rng) | {"month": np.full(4000, 2.0)}
+    reference = table(2000, rng) | {"month": np.full(2000, 2.0)}
     return isthmus.drift(reference, current, by="day", window="1d", random_state=0)
 
 

@@ -13,7 +13,6 @@ NAMES = ("numpy", "scipy", "sklearn", "pyarrow", "typer", "click", "rich", "jobl
          "threadpoolctl", "narwhals", "typing", "json", "csv", "argparse", "socket",
          "secrets", "tempfile", "difflib", "concurrent", "multiprocessing")  # fmt: skip
 COMMANDS = {
-    "version": ["--version"],
     "compare": ["compare", "a.csv", "a.csv", "--quiet", "--plot", "a.png"],
     "reproduce": ["reproduce", "figure-1", "--quick", "--seeds", "1", "--jobs", "1"],
 }

@@ -52,7 +52,7 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(folder, asked, co
     assert [path.name for path in folder.iterdir()] == ["a.csv"]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["problems"], ["compare", "a.csv", "a.csv"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["compare", "a.csv", "a.csv"]])
 def test_a_reader_that_has_gone_away_is_no_error(folder, arguments):
     reading, writing = os.pipe()
     os.close(reading)
@@ -70,15 +70,13 @@ def test_output_that_does_not_fit_is_one_line_on_stderr(folder):
     assert done.stderr == "isthmus: error: No space left on device\n"
 
 
-# UTF-8 can show all, and is what the other tests of the command have.
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_every_terminal_can_show_the_answer(folder, encoding):
+def test_a_terminal_of_few_characters_can_show_the_answer(folder):
     name = "täßle‖.csv"
     (folder / "a.csv").rename(folder / name)
     # Not every name is text: this one is of another encoding.
     page = os.fsdecode(b"caf\xe9.html")
     command = [sys.executable, "-m", "isthmus", "compare", name, name, "--report", page]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(command, cwd=folder, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert b"cannot be told apart" in done.stdout and b"Traceback" not in done.stderr

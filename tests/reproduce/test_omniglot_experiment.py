@@ -39,7 +39,7 @@ def test_every_method_of_a_size_has_the_same_steps_and_the_paper_s_panels_are_th
 def test_a_tiny_cell_runs_and_leaves_what_tables_and_figures_need(tmp_path):
     experiment = experiments.load("omniglot")
     cells = [
-        {**cell, "steps": 20}
+        {**cell, "steps": 6}
         for cell in experiment.cells(True, 1)
         if cell["method"] in ("mdre", "mdre-1", "mdre-one")
     ]
@@ -53,7 +53,7 @@ def test_a_tiny_cell_runs_and_leaves_what_tables_and_figures_need(tmp_path):
         assert low < each["mi"] < high and 0 <= each["accuracy"] <= 1
         assert len(each["probe"]) == 4 and each["cpu_seconds"] > 0
         assert {"p", "q"} <= set(each["classes"])
-        assert 0 < len(each["history"]["mi"]) == len(each["history"]["step"]) <= 20
+        assert 0 < len(each["history"]["mi"]) == len(each["history"]["step"]) <= 6
         assert each["images_per_step"] == 2 * 4 * (12 + 11 + 10 + 9)
     text = (tmp_path / "omniglot" / "table.md").read_text("utf-8")
     assert "| truth | 9.38 |" in text and "The paper, on its split" in text

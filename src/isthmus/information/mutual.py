@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
+from .. import words
 from ..data.seeds import Seeds
 from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
+from ..diagnostics.check import objections
+from ..diagnostics.found import Diagnostics
 from ..typing import Array, IntArray, RandomState
 from .choice import choose_ratio
 from .copulas import gaussian_information
@@ -254,8 +258,9 @@ def _warn_of_few(n: int, d: int) -> None:
 
 
 def _finish(found: Answer, n_rows: int, level: float) -> Information:
-    notes, reason = [], ""
-    error = found.std_error
+    notes, error = list(found.notes), found.std_error
+    against = objections(found.checks)
+    reason = words.objection(list(against)) if against else ""
     if found.infinite:
         text = (
             "x and y determine each other up to rounding: the mutual information of continuous "
@@ -274,13 +279,28 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
             "The standard error of this method leaves out the bias of its critic; the interval is "
             "too short."
         )
-    made = Information.from_std_error(
-        found.value, error, level=level, lower=0.0, method=found.method, reason=reason
+    proven = lower_bound(found.held_out, found.value, found.std_error, level)
+    half = float(ndtri(0.5 + 0.5 * level)) * error
+    low, high = found.value - half - found.further[0], found.value + half + found.further[1]
+    if reason:
+        # What speaks against the value speaks against the interval that goes with it.
+        low, high = min(low, proven), np.inf
+    made = Information.within(
+        found.value,
+        error,
+        low,
+        high,
+        level=level,
+        lower=0.0,
+        upper=found.most,
+        method=found.method,
+        reason=reason,
     )
     return replace(
         made,
-        lower_bound=lower_bound(found.held_out, found.value, found.std_error, level),
+        lower_bound=min(proven, found.most),
         n_rows=n_rows,
         trials=found.trials,
         notes=tuple(notes),
+        diagnostics=Diagnostics(found.checks),
     )

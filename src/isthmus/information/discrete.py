@@ -33,7 +33,7 @@ def pair_information(
     if x.discrete or y.discrete:
         rows, label = (y, x) if x.discrete else (x, y)
         return label_information(rows.array, label.array, seeds, n_folds)
-    left, right = Marginal.of(x.array), Marginal.of(y.array)
+    left, right = (Marginal.of(side.array, seeds(f"ties {k}")) for k, side in enumerate((x, y)))
     if not left.width or not right.width:
         return Answer(0.0, 0.0, "constant", np.zeros(len(x)))
     return numbers(left, right)
@@ -79,7 +79,7 @@ def label_information(rows: Array, label: IntArray, seeds: Seeds, n_folds: int) 
     The probabilities come from multinomial logistic regression on normal scores and their
     products, or from boosted trees if held-out rows prefer them clearly.
     """
-    n, side = len(rows), Marginal.of(rows)
+    n, side = len(rows), Marginal.of(rows, seeds("ties"))
     share = np.bincount(label) / n
     best, inside = np.zeros(n), 0.0
     trials: list[dict[str, Any]] = [{"name": "independent", "score": 0.0}]

@@ -13,7 +13,7 @@ from ..typing import Array
 from .conditional import ConditionalRatio
 from .copulas import GaussianRatio, Independence, StudentRatio
 from .evaluation import CHASM, Evaluation, PairRatio, evaluate, joined
-from .marginal import Marginal, canonical
+from .marginal import Marginal, canonical, smoothed, sources
 from .mixtures import InlierRatio, MixtureRatio
 from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
@@ -30,6 +30,8 @@ _WHOLE, _LEADING = 12, 3
 _VARIATES = 6
 # Rows on which settings are chosen.
 _SCREEN = 3000
+# Nats from which on x and y are close.
+_CLOSE = 1.5
 # Ranks resolve no more than the logarithm of their number, less this.
 _COARSE = 2.5
 
@@ -138,24 +140,46 @@ def _neighbours(trials: Trials) -> Iterator[PairRatio]:
 
 def _conditional(trials: Trials) -> Iterator[PairRatio]:
     """Columns of y given x, or of x given y, in the order that a few rows prefer."""
-    highest, best = -np.inf, None
+    highest, best, trials.ways = -np.inf, None, []
     for both in trials.coordinates:
-        scores = []
-        for turned in (False, True):
-            explained, given = both[1 - turned].shape[1], both[turned].shape[1]
-            if explained > _EXPLAINED or given > _EXPLAINING:
-                continue
-            for backwards in (False, True)[: 1 if explained == 1 else 2]:
-                ratio = ConditionalRatio(*both, trials.rng, turned, backwards)
-                found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
-                scores.append(found.score)
-                if found.score > highest:
-                    highest, best = found.score, ratio
-        if scores and max(scores) >= highest:
-            trials.ways = scores
+        scores, ratio = _ways(trials, both)
+        if scores and max(scores) > highest:
+            highest, best, trials.ways = max(scores), ratio, scores
+    if max(highest, trials.highest) > _CLOSE:
+        # Coordinates that are worth their time where x and y are close.
+        for both in _finer(trials):
+            scores, ratio = _ways(trials, both)
+            if scores and max(scores) > highest:
+                highest, best, trials.ways = max(scores), ratio, scores
     if best is not None:
         # More rows choose its parts again.
         yield best.anew()
+
+
+def _finer(trials: Trials) -> Iterator[Pair]:
+    """Columns on smooth scales, and directions of each side that are independent of each other."""
+    raw = trials.x.raw, trials.y.raw
+    yield smoothed(raw[0]), smoothed(raw[1])
+    if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:
+        seed = int(trials.seeds("sources").integers(2**31))
+        yield smoothed(sources(raw[0], seed)), smoothed(sources(raw[1], seed))
+
+
+def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | None]:
+    """Scores of all directions and orders in some coordinates, and the best of them."""
+    scores: list[float] = []
+    highest, best = -np.inf, None
+    for turned in (False, True):
+        explained, given = both[1 - turned].shape[1], both[turned].shape[1]
+        if explained > _EXPLAINED or given > _EXPLAINING:
+            continue
+        for backwards in (False, True)[: 1 if explained == 1 else 2]:
+            ratio = ConditionalRatio(*both, trials.rng, turned, backwards)
+            found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
+            scores.append(found.score)
+            if found.score > highest:
+                highest, best = found.score, ratio
+    return scores, best
 
 
 def _mixture(trials: Trials) -> Iterator[PairRatio]:

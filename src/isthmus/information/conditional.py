@@ -25,7 +25,7 @@ from .evaluation import PairRatio
 from .mixtures import fit_normals
 
 # Rows for every feature, and knots of a column.
-_ROWS, _KNOTS = 20, 14
+_ROWS, _KNOTS = 20, 40
 # Products that enter, and what their correlation with a residual must exceed, in standard errors.
 _PRODUCTS, _CLEAR = 6, 6.0
 # More columns than this have no products.
@@ -243,11 +243,11 @@ class ConditionalRatio(PairRatio):
         given, before = both[0].values, both[1].values[:, both[1].column < k]
         if not with_given:
             given = given[:, :0]
-        parts = []
-        for one in (mean, spread):
-            parts.append(given @ one[1 : 1 + split])
-            parts.append(before @ one[1 + split :] + one[0])
-        return _Factor(self.explained[:, k], *parts, line)
+
+        def parts(one: Array) -> tuple[Array, Array]:
+            return given @ one[1 : 1 + split], before @ one[1 + split :] + one[0]
+
+        return _Factor(self.explained[:, k], *parts(mean), *parts(spread), line)
 
 
 def _design(

@@ -91,6 +91,8 @@ class Learned:
     curve : Curve
     members : tuple of (str, float)
         Candidates that count, with their coefficients.
+    proven : bool
+        Whether pairs are clearly likelier than by the ratio before.
     """
 
     joint: Array
@@ -99,10 +101,11 @@ class Learned:
     rows: IntArray
     curve: Curve
     members: tuple[tuple[str, float], ...]
+    proven: bool
 
 
 def learn(best: Evaluation, trials: Trials) -> Learned | None:
-    """The stack on top of a ratio; None where it adds nothing."""
+    """The stack on top of a ratio; None where no candidate counts."""
     seeds, n = trials.seeds, len(trials.x)
     rows = np.sort(seeds("stack rows").permutation(n)[:_MOST])
     if len(rows) < _LEAST:
@@ -114,8 +117,6 @@ def learn(best: Evaluation, trials: Trials) -> Learned | None:
     tried = work.settled([one for one in CANDIDATES if one.suits(samples)])
     tried, found = work.crossed(tried, lambda *_: None)
     weighed = weigh([work.base, *found], samples, pairs.fold_p, pairs.fold_q)
-    if weighed.alone or not _gains(weighed.ratios, work.base):
-        return None
     first, *others = weighed.stack.coefficients
     kept = [(one, float(a)) for one, a in zip(tried, others, strict=True) if a > 0]
     if not kept:
@@ -130,6 +131,7 @@ def learn(best: Evaluation, trials: Trials) -> Learned | None:
         rows,
         curve,
         ((best.ratio.name, float(first)), *((one.name, a) for one, a in kept)),
+        not weighed.alone and _gains(weighed.ratios, work.base),
     )
 
 

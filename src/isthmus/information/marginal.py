@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.interpolate import PchipInterpolator
+from scipy.special import ndtr, ndtri
 
+from ..data.telling import quiet
 from ..typing import Array, IntArray
 
 # Beyond so many spreads a tail is long, and beyond so many still is after it was drawn in.
 _LONG = (10.0, 7.0)
+# Knots of a smooth scale.
+_KNOTS = 60
 # What a column may lack of being straight against normal scores.
 _BENT = 2e-3
 # Directions whose variance is less than this share of the largest are taken for constants.
@@ -105,6 +109,38 @@ def _drawn_apart(values: Array, rng: np.random.Generator) -> Array:
     u = rng.uniform(-0.5, 0.5, len(values))
     moved = values + u * np.where(u < 0, below, above)
     return np.where((count[place] > 1) & np.isfinite(moved), moved, values)
+
+
+def smoothed(raw: Array) -> Array:
+    """Columns on a smooth scale of their own on which they are about normal.
+
+    Ranks tell no rows apart that are nearer than the next one; a smooth map does.
+    """
+    n = len(raw)
+    levels = ndtr(np.linspace(ndtri(1.0 / n), -ndtri(1.0 / n), max(min(_KNOTS, n // 25), 4)))
+    out = np.empty_like(raw)
+    for j, column in enumerate(raw.T):
+        knots, kept = np.unique(np.quantile(column, levels), return_index=True)
+        if len(knots) < 3:
+            out[:, j] = column
+            continue
+        heights = ndtri(levels[kept])
+        bend = PchipInterpolator(knots, heights)
+        inside = np.clip(column, knots[0], knots[-1])
+        ends = bend.derivative()(knots[[0, -1]])
+        past = np.minimum(column - knots[0], 0.0) * ends[0]
+        past += np.maximum(column - knots[-1], 0.0) * ends[1]
+        out[:, j] = bend(inside) + past
+    return np.asarray((out - out.mean(axis=0)) / out.std(axis=0))
+
+
+def sources(raw: Array, seed: int) -> Array:
+    """Directions of one side that are as independent of each other as can be."""
+    from sklearn.decomposition import FastICA
+
+    ica = FastICA(whiten="unit-variance", max_iter=60, tol=1e-3, random_state=seed)
+    with quiet():
+        return np.asarray(ica.fit_transform(raw))
 
 
 class Variates(NamedTuple):

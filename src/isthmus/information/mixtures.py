@@ -12,7 +12,7 @@ from .copulas import normal_log_ratio
 from .evaluation import PairRatio
 from .marginal import Variates, canonical
 
-_STEPS, _STARTS, _FIRST = 80, 3, 8
+_STEPS, _STARTS, _FIRST = 80, 6, 12
 _SETTLED = 1e-4
 _BLOCK = 20_000
 # Rows that the starts are compared on.
@@ -109,17 +109,17 @@ def fit_normals(z: Array, k: int, rng: np.random.Generator) -> Normals:
 def _first(z: Array, k: int, start: int, rng: np.random.Generator) -> Array:
     """Shares of the components in the rows to begin with, shape (n, K).
 
-    By the nearest of some rows; by the distance from the middle; by a product of directions.
+    By the nearest of some rows; by the distance from the middle; by products of directions.
     """
     n, d = z.shape
-    if start == 0:
+    if start < 2:
         from sklearn.cluster import KMeans
 
         seed = int(rng.integers(2**31))
         place = KMeans(k, n_init=1, max_iter=20, random_state=seed).fit(z).labels_
     else:
         value = (z * z).sum(axis=1)
-        if start == 2:
+        if start > 2:
             value = (z @ rng.normal(size=d)) * (z @ rng.normal(size=d))
         place = (np.argsort(np.argsort(value)) * k) // n
     return np.asarray(0.9 * np.eye(k)[place] + 0.1 / k)
@@ -176,6 +176,7 @@ class InlierRatio(PairRatio):
     """A normal copula of which a share of the pairs is independent: a + (1 - a) r(x, y)."""
 
     name = "gaussian with independent pairs"
+    normalised = True
 
     def __init__(self, x: Array, y: Array) -> None:
         self.x, self.y = x, y

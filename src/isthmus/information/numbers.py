@@ -19,6 +19,8 @@ from .result import Answer
 
 # Columns in all up to which nearest neighbours have a say.
 _FEW = 4
+# What any family may be off by across a chasm, as a share: no row could show it.
+_FAMILY = 0.015
 # Families with a score within this share of the best are rivals to it across a chasm.
 _RIVAL = 0.05
 
@@ -34,8 +36,14 @@ def number_information(
     joint, shuffled, others = best.joint, best.one_shuffled, _rivals(best, trials)
     learned = learn(best, trials) if best.plug_in < CHASM else None
     if learned is not None:
-        found = _by_stack(learned, best, found)
-        joint, shuffled = learned.joint, learned.shuffled
+        other = _by_stack(learned, best, found)
+        if learned.proven:
+            found, joint, shuffled = other, learned.joint, learned.shuffled
+        else:
+            # What is not proven may still be so: the interval reaches to it.
+            gap = other.value - found.value
+            below, above = found.further
+            found = replace(found, further=(max(below, -gap), max(above, gap)))
     if trials.n_columns <= _FEW and found.value < CHASM:
         near = _by_neighbours(trials)
         if near.value - found.value - found.further[1] > PROVEN * near.std_error:
@@ -44,7 +52,7 @@ def number_information(
         others["nearest neighbours"] = near.value
     checks = common_checks(found, joint, shuffled, others, trials.n_columns)
     proven = lower_bound(best, found.value, found.std_error, 0.95)
-    if learned is None:
+    if learned is None or not learned.proven:
         checks["bound"] = check_bound(found, proven)
     if best.plug_in >= CHASM and isinstance(best.ratio, ConditionalRatio):
         checks["left_over"] = check_left_over(best.ratio, best, found.value)
@@ -67,7 +75,9 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
     if best.plug_in >= CHASM:
         # Across a chasm the family decides: other families that fit nearly as well count.
         spread = [one - value for one in _rivals(best, trials).values()]
-        further = max([further[0], *(-one for one in spread)]), max([further[1], *spread])
+        own = _FAMILY * value
+        below = max([further[0] + own, *(-one for one in spread)])
+        further = below, max([further[1] + own, *spread])
     return Answer(value, error, best.ratio.name, best.joint, best, told, further)
 
 
@@ -107,7 +117,6 @@ def _rivals(best: Evaluation, trials: Trials) -> dict[str, float]:
         for one in trials.found
         if one is not best
         and one.ratio.name != best.ratio.name
-        and len(one.log_mass) == len(best.log_mass)
         and one.score > least
         and not best.beats(one, PROVEN if best.plug_in < CHASM else np.inf)
     }

@@ -23,7 +23,7 @@ _NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
 # Most columns that are explained one by one, and that explain them.
 _EXPLAINED, _EXPLAINING = 8, 100
 # Components of a mixture, and rows for each of its columns and components.
-_COMPONENTS, _ROWS = (2, 4, 8, 16, 32), 25
+_COMPONENTS, _ROWS = (2, 3, 5, 8, 16, 32), 25
 # Of more columns than this, mixtures take as many leading directions of each side.
 _WHOLE, _LEADING = 12, 3
 # Most non-linear canonical variates that are tried.

@@ -104,10 +104,10 @@ class Learned:
     proven: bool
 
 
-def learn(best: Evaluation, trials: Trials) -> Learned | None:
+def learn(best: Evaluation, trials: Trials, times: int = 1) -> Learned | None:
     """The stack on top of a ratio; None where no candidate counts."""
     seeds, n = trials.seeds, len(trials.x)
-    rows = np.sort(seeds("stack rows").permutation(n)[:_MOST])
+    rows = np.sort(seeds("stack rows").permutation(n)[: times * _MOST])
     if len(rows) < _LEAST:
         return None
     pairs = _Pairs.of(trials, best.ratio, rows)

@@ -12,8 +12,8 @@ from .copulas import normal_log_ratio
 from .evaluation import PairRatio
 from .marginal import Variates, canonical
 
-_STEPS, _STARTS, _FIRST = 80, 6, 12
-_SETTLED = 1e-4
+_STEPS, _STARTS, _FIRST = 200, 6, 12
+_SETTLED = 1e-5
 _BLOCK = 20_000
 # Rows that the starts are compared on.
 _FEW = 2500

@@ -57,7 +57,6 @@ class NonlinearRatio(NormalRatio):
     """The normal copula of non-linear canonical variates, at most so many."""
 
     name = "bent"
-    flexible = True
 
     def __init__(self, x: Array, y: Array, features: FeatureSet, most: int) -> None:
         self.x, self.y, self.features = x, y, features

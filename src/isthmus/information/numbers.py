@@ -19,6 +19,8 @@ from .result import Answer
 
 # Columns in all up to which nearest neighbours have a say.
 _FEW = 4
+# Where so large a share is still to be learned, the stack gets more rows.
+_STEEP = 0.1
 # What any family may be off by across a chasm, as a share: no row could show it.
 _FAMILY = 0.015
 # Families with a score within this share of the best are rivals to it across a chasm.
@@ -34,10 +36,11 @@ def number_information(
         best = _with_network(best, trials)
     found = _by_ratio(best, trials)
     joint, shuffled, others = best.joint, best.one_shuffled, _rivals(best, trials)
-    learned = learn(best, trials) if best.plug_in < CHASM else None
+    steep = found.further[1] > _STEEP * found.value
+    learned = learn(best, trials, 2 if steep else 1) if best.plug_in < CHASM else None
     if learned is not None:
         other = _by_stack(learned, best, found)
-        if learned.proven:
+        if learned.proven and other.value - learned.curve.value > best.score:
             found, joint, shuffled = other, learned.joint, learned.shuffled
         else:
             # What is not proven may still be so: the interval reaches to it.
@@ -52,7 +55,7 @@ def number_information(
         others["nearest neighbours"] = near.value
     checks = common_checks(found, joint, shuffled, others, trials.n_columns)
     proven = lower_bound(best, found.value, found.std_error, 0.95)
-    if learned is None or not learned.proven:
+    if not found.method.startswith("stack"):
         checks["bound"] = check_bound(found, proven)
     if best.plug_in >= CHASM and isinstance(best.ratio, ConditionalRatio):
         checks["left_over"] = check_left_over(best.ratio, best, found.value)

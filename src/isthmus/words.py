@@ -232,6 +232,7 @@ _OBJECTIONS = {
     "precision": "the interval is too wide to be of use",
     "mass": "the ratio does not average to one over shuffled pairs",
     "one_row": "one row decides the answer",
+    "rows": "there are few rows for so many columns",
     "left_over": "trees see more in what the regression leaves over",
     "ways": "columns explained in other orders give another number",
 }

@@ -20,6 +20,8 @@ from .result import Answer
 _LITTLE = 0.03
 # What a row may carry of the number, and how many rows a column should have.
 _ONE_ROW, _ROWS = 0.2, 10
+# Rows for each column from which on dependence that is not seen is not there.
+_SEEN = 25
 # Rows that trees learn from what a regression leaves over.
 _LEFT_ROWS = 4000
 
@@ -44,7 +46,7 @@ def common_checks(
         "learning": check_learning(found.value, found.value + found.further[1]),
         "agreement": check_agreement(found.value, others, found.std_error),
         "one_row": check_one_row(joint, found.value),
-        "rows": check_rows(len(joint), n_columns),
+        "rows": check_rows(len(joint), n_columns, found.method == "independent"),
     }
     if found.value < CHASM:
         checks["calibration"] = check_calibration(joint, shuffled)
@@ -124,20 +126,29 @@ def check_one_row(joint: Array, value: float) -> Check:
     )
 
 
-def check_rows(n: int, n_columns: int) -> Check:
+def check_rows(n: int, n_columns: int, nothing: bool = False) -> Check:
     """Whether there are rows for so many columns.
+
+    Parameters
+    ----------
+    n, n_columns : int
+    nothing : bool
+        Whether no dependence was found. In few rows of many columns that says little.
 
     Examples
     --------
-    >>> check_rows(1000, 4).verdict, check_rows(50, 40).verdict
-    ('ok', 'warn')
+    >>> check_rows(1000, 4).verdict, check_rows(50, 40).verdict, check_rows(50, 40, True).verdict
+    ('ok', 'warn', 'fail')
     """
     each = n / max(n_columns, 1)
+    few = each < _ROWS or n < _ROWS**2
+    blind = nothing and n_columns > 2 and each < _SEEN
     return advised(
         each,
-        "ok" if each >= _ROWS and n >= _ROWS**2 else "warn",
+        "fail" if blind else "warn" if few else "ok",
         f"There are {each:.3g} rows for each column",
         warn=": only strong, simple dependence is seen.",
+        fail=": that none is seen says little of dependence that is not simple.",
     )
 
 

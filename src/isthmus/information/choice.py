@@ -161,8 +161,8 @@ def _finer(trials: Trials) -> Iterator[Pair]:
     raw = trials.x.raw, trials.y.raw
     yield smoothed(raw[0]), smoothed(raw[1])
     if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:
-        seed = int(trials.seeds("sources").integers(2**31))
-        yield smoothed(sources(raw[0], seed)), smoothed(sources(raw[1], seed))
+        rng = trials.seeds("sources")
+        yield smoothed(sources(raw[0], rng)), smoothed(sources(raw[1], rng))
 
 
 def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | None]:

@@ -188,10 +188,11 @@ def evaluate(
         top = float(np.quantile(joint[rows], _TOP))
         log_mass[k], mass_errors[k] = _log_mass(np.minimum(values, top))
         if inside and ratio.knows_inside:
-            within[k] = ratio.log_ratio(fitted, fitted).mean()
+            own = ratio.log_ratio(fitted, fitted)
+            within[k] = own.mean()
             if not ratio.normalised:
-                some = fitted[: max(len(rows), 4000)]
-                within[k] -= _log_mass(_at_shuffled(ratio, some, rng, 2))[0]
+                values = _at_shuffled(ratio, fitted[: max(len(rows), 4000)], rng, 2)
+                within[k] -= _log_mass(np.minimum(values, np.quantile(own, _TOP)))[0]
     return Evaluation(ratio, joint, shuffled, one, highest, log_mass, mass_errors, within)
 
 

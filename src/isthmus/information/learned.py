@@ -61,8 +61,7 @@ class Curve:
     @property
     def value(self) -> float:
         """What is added to the value: less where the gain may be noise."""
-        gain = max(self.gain, 0.0)
-        return self.sure * self.ahead * gain
+        return self.sure * self.ahead * max(self.gain, 0.0)
 
     @property
     def sure(self) -> float:

@@ -21,6 +21,8 @@ from .result import Answer
 _FEW = 4
 # Where so large a share is still to be learned, the stack gets more rows.
 _STEEP = 0.1
+# A curve leads no further than by this share of what was learned.
+_FURTHEST = 0.5
 # What any family may be off by across a chasm, as a share: no row could show it.
 _FAMILY = 0.015
 # Families with a score within this share of the best are rivals to it across a chasm.
@@ -72,7 +74,7 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
     if best.ratio.flexible:
         curve = ratio_curve(best, trials)
         outside = best.score if best.ratio.normalised else best.bound
-        value = max(value, outside + curve.value)
+        value = max(value, outside + min(curve.value, _FURTHEST * max(outside, 0.0)))
         error = float(np.hypot(error, curve.sure * curve.ahead * curve.noise))
         further = (curve.value, curve.above)
     if best.plug_in >= CHASM:
@@ -89,7 +91,8 @@ def _by_stack(learned: Learned, best: Evaluation, found: Answer) -> Answer:
     rows, curve = learned.rows, learned.curve
     # The ratio before is known at all rows: what the drawn ones have by chance is taken off.
     shift = float(best.joint.mean() - best.joint[rows].mean())
-    value = float(learned.joint.mean()) + shift + curve.value
+    learnt = float(learned.joint.mean()) + shift
+    value = learnt + min(curve.value, _FURTHEST * max(learnt, 0.0))
     added = row_gain(learned.joint, best.joint[rows]).std_error
     noise = float(best.joint.std() / np.sqrt(len(best.joint)))
     error = float(np.sqrt(added**2 + noise**2 + (curve.sure * curve.ahead * curve.noise) ** 2))

@@ -153,9 +153,7 @@ class Mixture:
         return np.asarray(scale - whole * np.log1p(inside / self.df))
 
 
-def mixture(
-    components: Sequence[tuple[float, Any, Any]], wide: int, df: float = np.inf
-) -> Mixture:
+def mixture(components: Sequence[tuple[float, Any, Any]], wide: int, df: float = np.inf) -> Mixture:
     """A mixture of (share, mean, covariance); shares are divided by their sum."""
     shares, means, scales = (np.array(part, dtype=float) for part in zip(*components, strict=True))
     return Mixture(shares / shares.sum(), means, scales, wide, df)

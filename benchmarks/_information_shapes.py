@@ -144,6 +144,7 @@ def adversarial() -> Iterator[Task]:
     """Dependence that no closed form describes."""
     for d, nats in ((2, 5.0), (4, 10.0)):
         yield Task(f"sheared {d}v{d}, {nats:g} nats", normals(d, nats), exact=nats, bend=_sheared)
+    yield Task("spun 2v2, 1 nat", normals(2, 1.0), exact=1.0, bend=_spun)
     yield noisy("square among 64 columns", 64, lambda x: x[:, 0] ** 2, 0.25)
     yield _product_label()
     yield _wrapped_sum(0.05)

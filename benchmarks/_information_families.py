@@ -1,4 +1,4 @@
-"""Tasks of mutual information from families with closed forms: sets families, high and few."""
+"""Tasks of mutual information from families with closed forms: sets families, high, wide, few."""
 
 from __future__ import annotations
 
@@ -88,15 +88,27 @@ def high() -> Iterator[Task]:
         )
 
 
+def wide() -> Iterator[Task]:
+    """Normals of 10 to 160 columns a side with 10 to 80 nats, in pairs and mixed by matrices."""
+    for d, nats in ((10, 50.0), (20, 10.0), (40, 20.0), (80, 40.0), (160, 80.0)):
+        size = f"{d}v{d}, {nats:g} nats"
+        yield Task(f"normal {size}", normals(d, nats), exact=nats)
+        yield Task(f"mixed normal {size}", normals(d, nats), exact=nats, bend=_mixed(d))
+
+
+def _mixed(d: int) -> Bend:
+    left, right = np.random.default_rng(d).normal(size=(2, d, d))
+    return lambda x, y: (x @ left, y @ right)
+
+
 def _margins(first: str, second: str) -> Bend:
     return lambda x, y: (MARGINS[first](x), MARGINS[second](y))
 
 
 def _turned(d: int) -> Bend:
     """Exponential columns, mixed by one matrix for x and one for y."""
-    left, right = np.random.default_rng(d).normal(size=(2, d, d))
-    margin = MARGINS["exponential"]
-    return lambda x, y: (margin(x) @ left, margin(y) @ right)
+    margin, mixed = MARGINS["exponential"], _mixed(d)
+    return lambda x, y: mixed(margin(x), margin(y))
 
 
 def _clayton(d: int, theta: float) -> Callable[[Rng, int], Pair]:

@@ -19,7 +19,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from _information_families import families, few, high
+from _information_families import families, few, high, wide
 from _information_parts import CHUNK, Task
 from _information_shapes import adversarial, mixtures
 from _information_values import discrete, independent
@@ -32,6 +32,7 @@ SETS: dict[str, Callable[[], Iterator[Task]]] = {
     "independent": independent,
     "few": few,
     "high": high,
+    "wide": wide,
     "discrete": discrete,
 }
 # Rows of the Monte Carlo of a truth.

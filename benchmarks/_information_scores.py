@@ -115,7 +115,7 @@ def show(record: Found, every: bool = False) -> None:
     """Tables of all parts that a record has."""
     if record.get("results"):
         show_summary(record["summary"])
-        show_families(record["results"])
+        show_families(record["families"])
         show_answers(record["results"], every)
     if record.get("least"):
         show_least(record["least"])
@@ -137,8 +137,7 @@ def show_summary(lines: Iterable[Found]) -> None:
     console.print(shown)
 
 
-def show_families(results: list[Found]) -> None:
-    lines = by_family(results, "auto")
+def show_families(lines: list[Found]) -> None:
     if not lines:
         return
     heads = ("nats", "runs", "mean |error|", "published", "not behind")

@@ -339,13 +339,13 @@ def mixed_side() -> Task:
     rho = 0.9
 
     def draw(rng: Rng, n: int) -> Pair:
-        import pandas as pd
+        import pyarrow as pa
 
         kind, z = rng.integers(3, size=n), rng.normal(size=(n, 2))
         y = np.array([rho, -rho, 0.0])[kind] * z[:, 0]
         y += np.sqrt(1 - np.square(np.array([rho, rho, 0.0])[kind])) * rng.normal(size=n)
         names = np.array(["same", "opposite", "none"])[kind]
-        return pd.DataFrame({"kind": names, "first": z[:, 0], "second": z[:, 1]}), y
+        return pa.table({"kind": names, "first": z[:, 0], "second": z[:, 1]}), y
 
     # y is a standard normal for all kinds together.
     truth = -0.5 * float(np.log(1 - rho**2)) * 2 / 3

@@ -66,7 +66,7 @@ from pathlib import Path
 from typing import Any
 
 from _information_runs import METHODS, NETWORKS, SIZES, Case, least_rows, measured
-from _information_scores import coverage_of, plain_name, show, summary
+from _information_scores import by_family, coverage_of, plain_name, show, summary
 from _information_tasks import SETS, names, truth
 from _record import Run, console, options, progress, versions
 from joblib import Parallel, delayed, parallel_config
@@ -180,7 +180,12 @@ class Record:
             self.saved = time.monotonic()
 
     def write(self) -> None:
-        self.run.write(**self.parts, summary=summary(self.parts["results"]))
+        self.run.write(**self.parts, **self.sums())
+
+    def sums(self) -> Found:
+        """What the results amount to."""
+        results = self.parts["results"]
+        return {"summary": summary(results), "families": by_family(results, "auto")}
 
 
 def run_tasks(record: Record, arguments: Namespace) -> None:
@@ -275,7 +280,7 @@ def main() -> None:
         run_least(record, arguments)
     if arguments.quick or arguments.coverage:
         run_coverage(record, arguments)
-    show({**record.parts, "summary": summary(record.parts["results"])})
+    show({**record.parts, **record.sums()})
     record.write()
 
 

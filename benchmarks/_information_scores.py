@@ -123,6 +123,11 @@ def show(record: Found, every: bool = False) -> None:
         show_coverage(record["coverage"])
 
 
+def short(name: str, most: int) -> str:
+    """A name that leaves room for the numbers."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def show_summary(lines: Iterable[Found]) -> None:
     heads = ("runs", "failed", "mean |error|", "worst", "covered", "one-sided", "wrong", "s")
     caption = "wrong: trusted, and off by more than 20 % and .05 nats"
@@ -132,7 +137,7 @@ def show_summary(lines: Iterable[Found]) -> None:
         if "mean_error" in each:
             cells += [f"{each['mean_error']:.3f}", f"{each['worst_error']:.3f}"]
             cells += [f"{each['coverage']:.0%}", str(each["one_sided"]), str(each["wrong"])]
-            cells += [f"{each['seconds']:.1f}", each["worst_task"]]
+            cells += [f"{each['seconds']:.1f}", short(each["worst_task"], 24)]
         shown.add_row(*cells)
     console.print(shown)
 
@@ -158,7 +163,7 @@ def show_answers(results: list[Found], every: bool) -> None:
     heads = ("seed", "truth", "value", "low", "high", "s")
     shown = table(title, "<set", "<task", *heads, "<covered", "<trusted", "<ratio")
     for each in kept:
-        cells = [each["set"], each["task"], str(each["seed"]), f"{each['truth']:.3f}"]
+        cells = [each["set"], short(each["task"], 36), str(each["seed"]), f"{each['truth']:.3f}"]
         if "failed" in each:
             shown.add_row(*cells, "", "", "", "", "[red]failed[/]", "", each["failed"][:50])
             continue
@@ -182,13 +187,17 @@ def show_least(lines: list[Found]) -> None:
 
 
 def show_coverage(lines: list[Found]) -> None:
-    heads = ("rows", "truth", "cover", "±", "ok", "below", "above", "one-sided", "trusted")
-    shown = table("Coverage of 95 % intervals", "<task", *heads, "bias", "sd", "width", "s")
+    heads = ("rows", "truth", "cover", "ok", "below", "above", "open")
+    caption = "below, above: of the truth; open: without an upper end"
+    shown = table(
+        "Coverage of 95 % intervals", "<set", "<task", *heads, "bias", "sd", "width", "s",
+        caption=caption,
+    )  # fmt: skip
     for each in lines:
         shown.add_row(
-            each["task"], str(each["rows"]), f"{each['truth']:.3f}", f"{each['cover']:.1%}",
-            f"{each['cover_error']:.1%}", verdict(each["met"]), f"{each['below']:.0%}",
-            f"{each['above']:.0%}", f"{each['one_sided']:.0%}", f"{each['trusted']:.0%}",
+            each["set"], short(each["task"], 22), str(each["rows"]), f"{each['truth']:.3f}",
+            f"{each['cover']:.1%}", verdict(each["met"]), f"{each['below']:.0%}",
+            f"{each['above']:.0%}", f"{each['one_sided']:.0%}",
             f"{each['bias']:+.3f}", f"{each['sd']:.3f}", f"{each.get('width', np.inf):.3f}",
             f"{each['seconds']:.1f}",
         )  # fmt: skip

@@ -126,9 +126,9 @@ def chosen(arguments: Namespace) -> list[tuple[str, int | None]]:
 
 def cases(arguments: Namespace) -> Iterator[Case]:
     """The calls of the part with all tasks."""
-    here = str(folder(arguments) or "")
+    here, todo = str(folder(arguments) or ""), chosen(arguments)
     for method in arguments.methods:
-        for name, rows in chosen(arguments):
+        for name, rows in todo:
             for seed in range(arguments.seeds):
                 # A file is one sample: other seeds would change the method alone.
                 if seed == 0 or not name.startswith("bmi/"):
@@ -196,14 +196,15 @@ def run_tasks(record: Record, arguments: Namespace) -> None:
     for found in in_parallel(measured, todo, arguments.jobs, "tasks"):
         results.append(found)
         record.look()
-    order = {name: k for k, (name, _) in enumerate(chosen(arguments))}
-    results.sort(
-        key=lambda each: (
-            order.get(f"{each['set']}/{each['task']}", len(order)),
-            METHODS.index(each["method"]),
-            each["seed"],
-        )
-    )
+    results.sort(key=lambda each: (place(each), METHODS.index(each["method"]), each["seed"]))
+
+
+def place(found: Found) -> tuple[int, int, str]:
+    """Where a task stands: by sets, and in the order of the set; files by their names."""
+    group, name = found["set"], found["task"]
+    own = names(group)
+    within = own.index(f"{group}/{name}") if f"{group}/{name}" in own else 0
+    return ("bmi", *SETS).index(group), within, name
 
 
 def run_least(record: Record, arguments: Namespace) -> None:
@@ -223,10 +224,10 @@ def run_least(record: Record, arguments: Namespace) -> None:
 def run_coverage(record: Record, arguments: Namespace) -> None:
     """Replications of the settings; the record has one line for each."""
     results = record.begin("coverage")
-    done = {each["task"] for each in results}
+    done = {(each["set"], each["task"]) for each in results}
     settings = SETTINGS[:2] if arguments.quick else SETTINGS
     for name, rows in settings:
-        if plain_name(name) in done or arguments.tasks not in name:
+        if (name.split("/")[0], plain_name(name)) in done or arguments.tasks not in name:
             continue
         items = ((Case(name, "auto", seed, rows),) for seed in range(arguments.replications))
         results.append(coverage_of(list(in_parallel(measured, items, arguments.jobs, name))))

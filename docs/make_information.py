@@ -40,6 +40,11 @@ def methods_of(lines: list[Record]) -> list[str]:
     return sorted(found, key=lambda name: name != "auto")
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share as the pages write it."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def headline(record: Record) -> str:
     """The first sentence of the page."""
     own = {e["set"]: e for e in record["summary"] if e["method"] == "auto" and "mean_error" in e}
@@ -49,7 +54,7 @@ def headline(record: Record) -> str:
     held = sum(each["runs"] * each["coverage"] for each in own.values()) / runs
     return (
         f"**On {bmi['runs']} tasks of the field's benchmark the mean error is "
-        f"{bmi['mean_error']:.3f} nats; over {runs} tasks of all kinds {held:.0%} of the "
+        f"{bmi['mean_error']:.3f} nats; over {runs} tasks of all kinds {percent(held)} of the "
         f"intervals hold the truth** ([the tables](#measured))."
     )
 
@@ -73,7 +78,7 @@ def summary(record: Record) -> str:
             rows.append(
                 [
                     each["set"], str(each["runs"]), f"{each['mean_error']:.3f}",
-                    f"{each['worst_error']:.2f}", f"{each['coverage']:.0%}",
+                    f"{each['worst_error']:.2f}", percent(each["coverage"], 0),
                     str(each["one_sided"]), str(each["wrong"]), str(each["failed"]),
                     f"{each['seconds']:.1f}",
                 ]
@@ -92,7 +97,7 @@ def rivals(record: Record) -> str:
         for name in methods:
             each = own.get(name, {})
             known = "mean_error" in each
-            cells.append(f"{each['mean_error']:.2f} ({each['coverage']:.0%})" if known else "")
+            cells.append(f"{each['mean_error']:.2f} ({percent(each['coverage'])})" if known else "")
         rows.append([group, *cells])
     return markdown(["set", *methods], rows)
 
@@ -161,16 +166,16 @@ def least(record: Record) -> str:
 
 def coverage(record: Record) -> str:
     """Replications of the settings."""
-    head = ["task", "rows", "truth", "hold the truth", "miss it from below", "from above"]
+    head = ["set", "task", "rows", "truth", "hold the truth", "miss it from below", "from above"]
     head += ["without an upper end", "median width", "bias", "standard deviation"]
     rows = []
     for each in record["coverage"]:
         width = f"{each['width']:.3f}" if "width" in each else ""
         rows.append(
             [
-                each["task"], f"{each['rows']:,}", f"{each['truth']:.3f}",
-                f"{each['cover']:.1%} ± {each['cover_error']:.1%}", f"{each['below']:.1%}",
-                f"{each['above']:.1%}", f"{each['one_sided']:.0%}", width,
+                each["set"], each["task"], f"{each['rows']:,}", f"{each['truth']:.3f}",
+                f"{percent(each['cover'], 1)} ± {100 * each['cover_error']:.1f}", percent(each["below"], 1),
+                percent(each["above"], 1), percent(each["one_sided"], 0), width,
                 f"{each['bias']:+.3f}", f"{each['sd']:.3f}",
             ]
         )  # fmt: skip

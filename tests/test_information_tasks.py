@@ -148,7 +148,7 @@ def test_the_page_is_made_of_the_record(monkeypatch):
         }
     )
     assert "| high | some | 5.000 | 4.000 | 3.900 | 4.100 | yes |" in made["missed"]
-    assert "| high | 1 | 1.000 | 1.00 | 0% | 0 | 1 | 0 | 2.0 |" in made["summary"]
+    assert "| high | 1 | 1.000 | 1.00 | 0 % | 0 | 1 | 0 | 2.0 |" in made["summary"]
     assert made["least rows"].endswith("| high | auto | 1 | 0 | 0 |")
     page = (ROOT / "docs" / "mutual_information.md").read_text("utf-8")
     path = ROOT / "benchmarks" / "records" / "information.json"

@@ -174,8 +174,8 @@ def coverage(record: Record) -> str:
         rows.append(
             [
                 each["set"], each["task"], f"{each['rows']:,}", f"{each['truth']:.3f}",
-                f"{percent(each['cover'], 1)} ± {100 * each['cover_error']:.1f}", percent(each["below"], 1),
-                percent(each["above"], 1), percent(each["one_sided"], 0), width,
+                f"{percent(each['cover'], 1)} ± {100 * each['cover_error']:.1f}",
+                percent(each["below"], 1), percent(each["above"], 1), percent(each["one_sided"], 0), width,
                 f"{each['bias']:+.3f}", f"{each['sd']:.3f}",
             ]
         )  # fmt: skip

@@ -78,7 +78,7 @@ def summary(record: Record) -> str:
             rows.append(
                 [
                     each["set"], str(each["runs"]), f"{each['mean_error']:.3f}",
-                    f"{each['worst_error']:.2f}", percent(each["coverage"], 0),
+                    f"{each['worst_error']:.2f}", percent(each["coverage"]),
                     str(each["one_sided"]), str(each["wrong"]), str(each["failed"]),
                     f"{each['seconds']:.1f}",
                 ]
@@ -175,7 +175,8 @@ def coverage(record: Record) -> str:
             [
                 each["set"], each["task"], f"{each['rows']:,}", f"{each['truth']:.3f}",
                 f"{percent(each['cover'], 1)} ± {100 * each['cover_error']:.1f}",
-                percent(each["below"], 1), percent(each["above"], 1), percent(each["one_sided"], 0), width,
+                percent(each["below"], 1), percent(each["above"], 1),
+                percent(each["one_sided"]), width,
                 f"{each['bias']:+.3f}", f"{each['sd']:.3f}",
             ]
         )  # fmt: skip

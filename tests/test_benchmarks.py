@@ -370,7 +370,7 @@ def check_information(record):
     lines = {(each["set"], each["method"]): each for each in record["summary"]}
     assert lines["wide", "cca"]["runs"] == 1 and 0 <= lines["wide", "cca"]["coverage"] <= 1
     assert [each["least"] for each in record["least"] if each["method"] == "cca"] == [50]
-    assert [each["replications"] for each in record["coverage"]] == [4, 4]
+    assert [each["replications"] for each in record["coverage"]] == [2, 2]
     assert set(record["runs"]) == {"results", "least", "coverage"}
 
 

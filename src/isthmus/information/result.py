@@ -38,6 +38,10 @@ class Answer:
     notes: tuple[str, ...] = ()
     infinite: bool = False
     """Whether x and y determine each other."""
+    proven: tuple[float, float] | None = None
+    """What the information is at least, by rows that were not fitted to, and its standard error."""
+    unseen: float = 0.0
+    """How much of what the interval reaches up for is information that no row shows."""
 
     @classmethod
     def of_terms(cls, terms: Array, method: str) -> Answer:

@@ -8,14 +8,14 @@ kinds are fitted as well, and the paper's regression, one level up, weighs them 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .anchors import grows, has_normal_tails
 from .candidates import LIBRARY, Candidate, Rows
-from .candidates.base import limited, log_loss
-from .crossfit import CrossFit, Smaller, cross_fit, each, folds_of, has_formula, refitted
+from .candidates.base import limited
+from .crossfit import CrossFit, Smaller, cross_fit, each, has_formula, refitted
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.telling import quiet
@@ -24,16 +24,14 @@ from .densities import SEPARATE, fit_densities, other_tails, seed_of
 from .estimator import RatioEstimator
 from .mdre import MDRE
 from .selection.record import DENSITIES
-from .selection.weighing import Pair, error_of, in_race, weigh
-from .typing import Array, RandomState
+from .selection.weighing import Pair, error_of, weigh
+from .stacking import Refit, Work
+from .typing import Array, BoolArray, RandomState
 
 STAGES = 3
 """Stages that a fit reports."""
 
 _FEW_ROWS = 2000
-_CURVE_ROWS = 200
-_RACE_ROWS = 100
-_OVERFITTED = 0.5
 
 
 class StackedMDRE(RatioEstimator):
@@ -135,7 +133,14 @@ class StackedMDRE(RatioEstimator):
 
         # 3. Candidates, each judged at rows that it has not seen.
         say("candidates")
-        work = _Work.of(samples, densities, crossed, folds, seeds, self.n_jobs)
+        work = Work.of(
+            samples,
+            (crossed.fold_p, crossed.fold_q),
+            list(crossed.without),
+            _refit(densities, samples),
+            seeds,
+            self.n_jobs,
+        )
         library = LIBRARY if self.candidates is None else self.candidates
         tried = work.settled([one for one in library if one.suits(samples)])
         tried, found = work.crossed(tried, say)
@@ -145,7 +150,7 @@ class StackedMDRE(RatioEstimator):
         names = [DENSITIES, *(one.name for one in tried)]
         self.selection_ = replace(densities.selection_, members=weighed.members(names))
         if weighed.alone:
-            self._keep_single(densities, work.alone(weighed.ratios))
+            self._keep_single(densities, _alone(densities, work, crossed, weighed.ratios))
             return
 
         # 5. What counts is fitted to all rows, and to fewer, which tells what more would bring.
@@ -156,7 +161,7 @@ class StackedMDRE(RatioEstimator):
         self.before_ = work.trusts and any(one.takes_before for _, one in kept)
         self.densities_ = densities if first > 0 or self.before_ else None
         self.first_ = float(first)
-        rows = work.all_rows()
+        rows = _all_rows(densities, work)
         fits = each(lambda k: kept[k][1].fit(rows, seeds), len(kept), self.n_jobs)
         self.members_ = tuple((a, fit) for (a, _), fit in zip(kept, fits, strict=True))
         smaller = None
@@ -211,157 +216,42 @@ def fold_count(samples: TwoSamples) -> int:
     return min(10 if samples.least < _FEW_ROWS else 5, max(samples.least // 2, 2))
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Fits in folds and to fewer rows.
+def _all_rows(densities: MDRE, work: Work) -> Rows:
+    """All rows with the log-ratio of the densities that were fitted to them."""
+    if not work.trusts:
+        return Rows.of(work.samples)
+    p, q = (limited(densities.log_ratio_at(sample.rows)) for sample in work.samples)
+    return Rows(work.samples, p, q)
 
-    Attributes
-    ----------
-    samples : TwoSamples
-    densities : MDRE
-    first : CrossFit
-        What the densities say of rows that they have not seen.
-    by_fold : list of Rows
-        All rows with the log-ratio of the densities that were fitted without each fold, or
-        with none where ``trusts`` is False.
-    trusts : bool
-        Whether the densities say of rows that they were fitted to about what they say of others;
-        otherwise no candidate could learn from them.
+
+def _alone(densities: MDRE, work: Work, crossed: CrossFit, rival: Pair) -> CrossFit:
+    """What the folds gave, where the answer rests on the densities alone.
+
+    Where a formula tells the error of the fit, neither folds nor fewer rows have to.
     """
-
-    samples: TwoSamples
-    densities: MDRE
-    first: CrossFit
-    folds: int
-    seeds: Seeds
-    n_jobs: int | None
-    by_fold: list[Rows]
-    trusts: bool
-
-    @classmethod
-    def of(
-        cls,
-        samples: TwoSamples,
-        densities: MDRE,
-        first: CrossFit,
-        folds: int,
-        seeds: Seeds,
-        n_jobs: int | None,
-    ) -> _Work:
-        """From what the densities gave in every fold."""
-        held = log_loss((limited(first.log_ratio_p), limited(first.log_ratio_q)), samples)
-        seen = np.mean(
-            [
-                log_loss(
-                    (limited(p[first.fold_p != k]), limited(q[first.fold_q != k])),
-                    samples.take(first.fold_p != k, first.fold_q != k),
-                )
-                for k, (p, q) in enumerate(first.without)
-            ]
-        )
-        gained = np.log(2.0) - held
-        trusts = bool(gained > 0 and held - seen < _OVERFITTED * gained)
-        by_fold = [
-            Rows(samples, limited(p), limited(q)) if trusts else Rows.of(samples)
-            for p, q in first.without
-        ]
-        return cls(samples, densities, first, folds, seeds, n_jobs, by_fold, trusts)
-
-    def settled(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Candidates with what they choose for themselves chosen."""
-        rows = self.by_fold[0]
-        return list(
-            each(lambda k: candidates[k].settled(rows, self.seeds), len(candidates), self.n_jobs)
-        )
-
-    def crossed(
-        self, candidates: list[Candidate], say: Callable[..., None]
-    ) -> tuple[list[Candidate], list[Pair]]:
-        """Candidates, and their log-ratios at every row by fits without the row's fold."""
-        fold_p, fold_q = self.first.fold_p, self.first.fold_q
-        out = [(np.zeros(len(fold_p)), np.zeros(len(fold_q))) for _ in candidates]
-
-        def run(task: tuple[int, int]) -> None:
-            k, fold = task
-            rows, here = self.by_fold[fold], (fold_p == fold, fold_q == fold)
-            fit = candidates[k].fit(rows.take(~here[0], ~here[1]), self.seeds)
-            for sample, before, at, r in zip(self.samples, rows.before, here, out[k], strict=True):
-                r[at] = fit.log_ratio(sample.rows[at], before[at])
-
-        def done(tasks: list[tuple[int, int]], begin: float, end: float) -> None:
-            for at, _ in enumerate(each(lambda at: run(tasks[at]), len(tasks), self.n_jobs), 1):
-                share = begin + (end - begin) * at / len(tasks)
-                say(f"candidates: {candidates[tasks[at - 1][0]].name}", share)
-
-        # One fold tells who adds nothing; the others are spared that work.
-        done([(k, 0) for k in range(len(candidates))], 0.2, 0.4)
-        here = fold_p == 0, fold_q == 0
-        racing = list(range(len(candidates)))
-        if min(here[0].sum(), here[1].sum()) >= _RACE_ROWS:
-            base = self.first.log_ratio_p, self.first.log_ratio_q
-            some = [(p[here[0]], q[here[1]]) for p, q in (base, *out)]
-            racing = [k - 1 for k in in_race(some, self.samples.take(*here)) if k]
-        done([(k, fold) for k in racing for fold in range(1, self.folds)], 0.4, 1.0)
-        return [candidates[k] for k in racing], [out[k] for k in racing]
-
-    def all_rows(self) -> Rows:
-        """All rows with the log-ratio of the densities that were fitted to them."""
-        if not self.trusts:
-            return Rows.of(self.samples)
-        p, q = (limited(self.densities.log_ratio_at(sample.rows)) for sample in self.samples)
-        return Rows(self.samples, p, q)
-
-    def alone(self, rival: Pair) -> CrossFit:
-        """What the folds gave, where the answer rests on the densities alone.
-
-        Where a formula tells the error of the fit, neither folds nor fewer rows have to.
-        """
-        if has_formula(self.densities):
-            return replace(self.first, without=(), rivals=(rival,))
-        return replace(self.first, smaller=self.smaller([], True), rivals=(rival,))
-
-    def smaller(self, candidates: list[Candidate], with_densities: bool) -> Smaller:
-        """The same stack by fits to a third of the rows, or to half where rows are few.
-
-        Part k of the rows is fitted to, and part k + 1 is asked.
-        """
-        parts = 2 if self.samples.least < _CURVE_ROWS and self.folds > 2 else 3
-        part_p, part_q = (folds_of(len(s), parts, self.seeds, "parts") for s in self.samples)
-        base = np.zeros(len(part_p)), np.zeros(len(part_q))
-        found = [(np.empty(len(part_p)), np.empty(len(part_q))) for _ in candidates]
-
-        def run(k: int) -> None:
-            own = self.samples.take(part_p == k, part_q == k)
-            after = (k + 1) % parts
-            there = part_p == after, part_q == after
-            asked = self.samples.take(*there)
-            inner, outer = Rows.of(own), Rows.of(asked)
-            if self.trusts or with_densities:
-                model = refitted(self.densities, own)
-                for r, at, sample in zip(base, there, asked, strict=True):
-                    r[at] = model.log_ratio_at(sample.rows)
-            if self.trusts:
-                inner = Rows(own, *(limited(model.log_ratio_at(sample.rows)) for sample in own))
-                outer = Rows(asked, *(limited(r[at]) for r, at in zip(base, there, strict=True)))
-            for one, pair in zip(candidates, found, strict=True):
-                fit = one.fit(inner, self.seeds)
-                for r, at, sample, before in zip(pair, there, asked, outer.before, strict=True):
-                    r[at] = fit.log_ratio(sample.rows, before)
-
-        with quiet():
-            for _ in each(run, parts, self.n_jobs):
-                pass
-        share, full = 1.0 / parts, 1.0 - 1.0 / self.folds
-        if not candidates:
-            return Smaller(*base, share, full)
-        every = [base, *found] if with_densities else found
-        return Smaller(*weigh(every, self.samples, part_p, part_q).ratios, share, full)
+    if has_formula(densities):
+        return replace(crossed, without=(), rivals=(rival,))
+    return replace(crossed, smaller=work.smaller([], True), rivals=(rival,))
 
 
 def smaller_fits(
     full: MDRE, samples: TwoSamples, folds: int, seeds: Seeds, n_jobs: int | None
 ) -> Smaller:
     """Log-ratios of one estimator by fits to a third of the rows, or to half where rows are few."""
-    none = np.zeros(0)
-    nothing = CrossFit(none.astype(int), none.astype(int), none, none)
-    return _Work(samples, full, nothing, folds, seeds, n_jobs, [], False).smaller([], True)
+    none = np.zeros(0, dtype=int)
+    nothing = np.zeros(0), np.zeros(0)
+    refit = _refit(full, samples)
+    return Work(samples, none, none, nothing, refit, [], False, folds, seeds, n_jobs).smaller(
+        [], True
+    )
+
+
+def _refit(full: MDRE, samples: TwoSamples) -> Refit:
+    """Fits of the densities to some of the rows."""
+
+    def refit(at_p: BoolArray, at_q: BoolArray) -> Pair:
+        model = refitted(full, samples.take(at_p, at_q))
+        p, q = (model.log_ratio_at(sample.rows) for sample in samples)
+        return p, q
+
+    return refit

@@ -77,6 +77,11 @@ CHECK_TITLES = {
     "reach": "Rows of p where q has none",
     "family": "Family of the densities",
     "difference": "Two-sample test",
+    "mass": "Mass under shuffled pairs",
+    "one_row": "Whether one row decides",
+    "rows": "Rows for each column",
+    "left_over": "What the regression leaves over",
+    "ways": "Agreement of the orders of columns",
 }
 
 
@@ -225,6 +230,11 @@ _OBJECTIONS = {
     "family": "no family of densities that was tried fits the rows",
     "bound": "held-out rows prove more than the fit says",
     "precision": "the interval is too wide to be of use",
+    "mass": "the ratio does not average to one over shuffled pairs",
+    "one_row": "one row decides the answer",
+    "rows": "there are few rows for so many columns",
+    "left_over": "trees see more in what the regression leaves over",
+    "ways": "columns explained in other orders give another number",
 }
 
 

@@ -12,12 +12,14 @@ from ..data.holdout import PROVEN
 from ..data.seeds import Seeds
 from ..data.validation import check_number
 from ..typing import Array, RandomState
+from .binned import binned_information
 from .copulas import gaussian_information
 from .discrete import pair_information
+from .labels import label_information
 from .marginal import Marginal
 from .neighbours import ksg_terms
 from .result import Answer
-from .values import columns_of, read_values
+from .values import Values, columns_of, from_columns, read_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,8 +90,8 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
     """Mutual information of all pairs of columns.
 
     Numbers are compared by nearest neighbours of normal scores, or by the normal copula where it
-    agrees within the noise and is more precise; two labels by their table of counts; numbers
-    and labels by a classifier.
+    agrees within the noise and is more precise; two labels by their table of counts; numbers and
+    labels by a table of bins.
 
     Parameters
     ----------
@@ -111,13 +113,13 @@ def mi_matrix(table: Any, *, random_state: RandomState = None) -> InformationMat
     columns = columns_of(table, "table")
     if len(columns) < 2:
         raise ValueError(f"table must have at least two columns; received {len(columns)}.")
-    read = [read_values(column, f"column {name!r}") for name, column in columns.items()]
+    read = [from_columns({name: column}, "table") for name, column in columns.items()]
     seeds = Seeds(random_state)
     values, errors = np.zeros((2, len(read), len(read)))
     for i, own in enumerate(read):
         values[i, i] = entropy(np.bincount(own.array)) if own.discrete else np.inf
         for j, other in enumerate(read[:i]):
-            found = pair_information(own, other, seeds, _FOLDS, _of_columns)
+            found = _quickly(own, other, seeds)
             values[i, j] = values[j, i] = found.value
             errors[i, j] = errors[j, i] = found.std_error
     return InformationMatrix(list(columns), values, errors)
@@ -149,17 +151,27 @@ def mi_scores(X: Any, y: Any, *, random_state: RandomState = 0) -> Array:
     >>> SelectKBest(isthmus.mi_scores, k=1).fit(X, y).get_support(indices=True)
     array([2])
     """
-    columns = list(columns_of(X, "X").values())
+    columns = columns_of(X, "X")
     target = read_values(y, "y")
-    if len(columns[0]) != len(target):
+    rows = len(next(iter(columns.values())))
+    if rows != len(target):
         raise ValueError(
-            f"X and y must have the same number of rows; received {len(columns[0])} and "
-            f"{len(target)}."
+            f"X and y must have the same number of rows; received {rows} and {len(target)}."
         )
     seeds = Seeds(random_state)
-    read = [read_values(column, "X") for column in columns]
-    found = [pair_information(each, target, seeds, _FOLDS, _of_columns) for each in read]
-    return np.maximum([each.value for each in found], 0.0)
+    read = [from_columns({name: column}, "X") for name, column in columns.items()]
+    return np.maximum([_quickly(each, target, seeds).value for each in read], 0.0)
+
+
+def _quickly(x: Values, y: Values, seeds: Seeds) -> Answer:
+    """Mutual information of two columns of any kind by quick methods."""
+
+    def labels(column: Values, label: Values) -> Answer:
+        if len(column.numbers) != 1:
+            return label_information(column, label.array, seeds, _FOLDS)
+        return binned_information(column, label.array, seeds)
+
+    return pair_information(x, y, seeds, _FOLDS, _of_columns, labels)
 
 
 def _of_columns(x: Marginal, y: Marginal) -> Answer:

@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
+from .. import words
 from ..data.seeds import Seeds
 from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
-from ..typing import Array, IntArray, RandomState
-from .choice import choose_ratio
+from ..diagnostics.check import objections
+from ..diagnostics.found import Diagnostics
+from ..typing import Array, RandomState
 from .copulas import gaussian_information
 from .discrete import pair_information
 from .evaluation import lower_bound
+from .given import conditional_information
 from .marginal import Marginal, canonical
 from .neighbours import ksg_terms
+from .numbers import number_information
 from .result import Answer, Information
+from .sentinels import sentinel_notes
 from .values import Values, read_values
 
 BOUNDS = ("dv", "mine", "nwj", "smile", "infonce")
@@ -118,12 +124,18 @@ def mutual_information(
     check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
     check_number(max_rows, "max_rows", low=_LEAST, integer=True)
     seeds = Seeds(random_state)
-    read = [read_values(x, "x", discrete_x), read_values(y, "y", discrete_y)]
+    levels = method == "auto"
+    read = [read_values(x, "x", discrete_x, levels), read_values(y, "y", discrete_y, levels)]
     if given is not None:
         read.append(read_values(given, "given"))
     read = _same_rows(read, max_rows, seeds)
     options = _Options(method, residual, int(folds), seeds, verbose)
-    found = options.pair(*read) if given is None else options.conditional(*read)
+    if given is None:
+        found = options.pair(*read)
+    else:
+        found = conditional_information(read[0], read[1], read[2], options.pair)
+    told = (note for one in read for note in one.notes)
+    found = replace(found, notes=(*told, *sentinel_notes(*read[:2]), *found.notes))
     return _finish(found, len(read[0]), level)
 
 
@@ -139,10 +151,11 @@ class _Options:
 
     def pair(self, x: Values, y: Values) -> Answer:
         """Mutual information of x and y, each numbers or labels."""
-        if (x.discrete or y.discrete) and self.method != "auto":
+        levels = any(one.discrete or one.categories for one in (x, y))
+        if levels and self.method != "auto":
             raise ValueError(
-                f"method must be 'auto' for labels; received {self.method!r}. Give "
-                "discrete_x=False and discrete_y=False if these are numbers."
+                f"method must be 'auto' for labels and missing values; received {self.method!r}. "
+                "Give discrete_x=False and discrete_y=False if these are numbers."
             )
         return pair_information(x, y, self.seeds, self._folds(len(x)), self.numbers)
 
@@ -158,8 +171,8 @@ class _Options:
         both = {"gaussian": (x.scores, y.scores), "cca": (x.raw, y.raw)}
         if self.method in both:
             a, b = both[self.method]
-            found = gaussian_information(a, b, scores=self.method == "gaussian")
-            return Answer(*found, self.method, infinite=_same(a, b))
+            normal = gaussian_information(a, b, scores=self.method == "gaussian")
+            return Answer(*normal, self.method, infinite=_same(a, b))
         if self.method == "ksg":
             return Answer.of_terms(ksg_terms(x.raw, y.raw, k=min(5, n - 1)), "ksg")
         if self.method in BOUNDS:
@@ -168,52 +181,8 @@ class _Options:
             settings = CriticSettings()
             bound = variational_information(x.raw, y.raw, self.method, self.seeds, settings)
             return Answer(*bound, self.method)
-        best = choose_ratio(x, y, self.seeds, self._folds(n), self.residual, self.verbose)
-        return replace(best, infinite=any(_same(*pair) for pair in both.values()))
-
-    def conditional(self, x: Values, y: Values, z: Values) -> Answer:
-        """I(x; y | z) by the chain rule, or stratum by stratum where z is a label."""
-        if z.discrete:
-            return self._strata(x, y, z.array)
-        if y.discrete and not x.discrete:
-            # The label has to stand alone; the information is symmetric.
-            x, y = y, x
-        if y.discrete:
-            raise ValueError(
-                "given must be discrete if x and y are; received numbers. Bin them, such as "
-                "with sklearn.preprocessing.KBinsDiscretizer."
-            )
-        whole = self.pair(x, Values(np.hstack([y.array, z.array]), False))
-        part = self.pair(x, z)
-        variance, terms = whole.std_error**2 + part.std_error**2, None
-        if whole.terms is not None and part.terms is not None:
-            # Both are means over the same rows: their common noise cancels.
-            n, terms = len(x), whole.terms - part.terms
-            own = (whole.terms.var() + part.terms.var()) / n
-            variance = max(variance - own, 0.0) + terms.var() / n
-        return Answer(
-            whole.value - part.value,
-            float(np.sqrt(variance)),
-            f"{whole.method} less {part.method}",
-            terms,
-            trials=(*whole.trials, *part.trials),
-            infinite=whole.infinite,
-        )
-
-    def _strata(self, x: Values, y: Values, label: IntArray) -> Answer:
-        value, variance, names = 0.0, 0.0, set()
-        for each in np.unique(label):
-            own = label == each
-            if own.sum() < _LEAST:
-                raise ValueError(
-                    f"given must have at least {_LEAST} rows of every value; received "
-                    f"{own.sum()} rows of one. Join rare values."
-                )
-            part = self.pair(x.take(own), y.take(own))
-            value += own.mean() * part.value
-            variance += (own.mean() * part.std_error) ** 2
-            names.add(part.method)
-        return Answer(value, float(np.sqrt(variance)), f"strata of {', '.join(sorted(names))}")
+        found = number_information(x, y, self.seeds, self._folds(n), self.residual, self.verbose)
+        return replace(found, infinite=any(_same(*pair) for pair in both.values()))
 
     def _folds(self, n: int) -> int:
         """Number of folds of n rows: at least ten rows each."""
@@ -254,8 +223,9 @@ def _warn_of_few(n: int, d: int) -> None:
 
 
 def _finish(found: Answer, n_rows: int, level: float) -> Information:
-    notes, reason = [], ""
-    error = found.std_error
+    notes, error = list(found.notes), found.std_error
+    against = objections(found.checks)
+    reason = words.objection(list(against)) if against else ""
     if found.infinite:
         text = (
             "x and y determine each other up to rounding: the mutual information of continuous "
@@ -274,13 +244,28 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
             "The standard error of this method leaves out the bias of its critic; the interval is "
             "too short."
         )
-    made = Information.from_std_error(
-        found.value, error, level=level, lower=0.0, method=found.method, reason=reason
+    proven = lower_bound(found.held_out, *(found.proven or (found.value, found.std_error)), level)
+    half = float(ndtri(0.5 + 0.5 * level)) * error
+    low, high = found.value - half - found.further[0], found.value + half + found.further[1]
+    if reason:
+        # What speaks against the value speaks against the interval that goes with it.
+        low, high = min(low, proven), np.inf
+    made = Information.within(
+        found.value,
+        error,
+        low,
+        high,
+        level=level,
+        lower=0.0,
+        upper=found.most,
+        method=found.method,
+        reason=reason,
     )
     return replace(
         made,
-        lower_bound=lower_bound(found.held_out, found.value, found.std_error, level),
+        lower_bound=min(proven, found.most),
         n_rows=n_rows,
         trials=found.trials,
         notes=tuple(notes),
+        diagnostics=Diagnostics(found.checks),
     )

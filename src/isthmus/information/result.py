@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..diagnostics.check import Check, objections
+from ..diagnostics.found import Diagnostics
 from ..functionals import Estimate
 from ..typing import Array
 from .evaluation import Evaluation
@@ -26,8 +29,19 @@ class Answer:
     """The chosen ratio at held-out pairs."""
     trials: tuple[dict[str, Any], ...] = ()
     """What was tried, by "name" and "score"."""
+    further: tuple[float, float] = (0.0, 0.0)
+    """How much further down and up the interval reaches than the error alone would have it."""
+    most: float = math.inf
+    """What the information can be at most, such as the entropy of a label."""
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    """What speaks for the number and what against it, by name."""
+    notes: tuple[str, ...] = ()
     infinite: bool = False
     """Whether x and y determine each other."""
+    proven: tuple[float, float] | None = None
+    """What the information is at least, by rows that were not fitted to, and its standard error."""
+    unseen: float = 0.0
+    """How much of what the interval reaches up for is information that no row shows."""
 
     @classmethod
     def of_terms(cls, terms: Array, method: str) -> Answer:
@@ -54,6 +68,9 @@ class Information(Estimate):
         The ratios that were tried, with the mean log-ratio of held-out rows.
     notes : tuple of str
         What to know about this number.
+    diagnostics : Diagnostics
+        Checks of the number, by name: ``print(i.diagnostics)``. Where one fails, the interval
+        has a lower end only.
 
     Examples
     --------
@@ -67,6 +84,30 @@ class Information(Estimate):
     n_rows: int = 0
     trials: tuple[dict[str, Any], ...] = field(default=(), compare=False)
     notes: tuple[str, ...] = ()
+    diagnostics: Diagnostics = field(default_factory=lambda: Diagnostics({}), compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.diagnostics, Diagnostics):
+            checks = {name: Check(**one) for name, one in dict(self.diagnostics).items()}
+            object.__setattr__(self, "diagnostics", Diagnostics(checks))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of :class:`isthmus.functionals.Estimate`, with the fields of every check."""
+        checks = {name: asdict(check) for name, check in self.diagnostics.items()}
+        return {**super().to_dict(), "diagnostics": checks}
+
+    @property
+    def trusted(self) -> bool:
+        """Whether no check speaks against the number.
+
+        Examples
+        --------
+        >>> from isthmus.information import Information
+        >>> Information(0.51, 0.01, 0.49, 0.53).trusted
+        True
+        """
+        return not objections(self.diagnostics)
 
     @property
     def bits(self) -> float:

@@ -1,0 +1,60 @@
+"""Mutual information of one column and a label, quickly: by bins of the column."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..data.seeds import Seeds
+from ..typing import IntArray
+from .counts import table_information
+from .result import Answer
+from .values import Values, joint_label, numbered
+
+# Rows of every class in every bin, in the mean, and bins at most.
+_ROWS_PER_CELL, _MOST_BINS = 10, 64
+
+
+def binned_information(x: Values, label: IntArray, seeds: Seeds) -> Answer:
+    """Mutual information of one column of numbers and a label, from a table of bins.
+
+    Bins have as many rows each as repeated values allow; a value that is missing has its own. With
+    a smooth density what bins lose falls with the square of their number, so that a third of what
+    twice as many bring is still to come.
+
+    Parameters
+    ----------
+    x : Values
+        One column of numbers, and perhaps one that says where it is missing.
+    label : ndarray of int
+    seeds : Seeds
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> label = rng.integers(2, size=4000)
+    >>> x = Values((2.0 * label + rng.normal(size=4000))[:, None], False)
+    >>> bool(abs(binned_information(x, label, Seeds(0)).value - 0.336) < 0.03)
+    True
+    """
+    n, classes = len(label), int(label.max()) + 1
+    bins = int(np.clip(n // (_ROWS_PER_CELL * classes), 4, _MOST_BINS))
+    codes = [x.array[:, j] for j in x.categories]
+    column = x.array[:, x.numbers[0]]
+    fine, coarse = (
+        table_information(joint_label([_bins(column, m), *codes]), label, seeds)
+        for m in (bins, bins // 2)
+    )
+    ahead = max(fine.value - coarse.value, 0.0) / 3.0
+    down, up = fine.further
+    return replace(
+        fine, value=fine.value + ahead, method="bins", further=(down + ahead, up + 2.0 * ahead)
+    )
+
+
+def _bins(column: np.ndarray, count: int) -> IntArray:
+    """Bin of each row: the same for the same value."""
+    edges = np.quantile(column, np.arange(1, count) / count, method="inverted_cdf")
+    return numbered(np.searchsorted(np.unique(edges), column, side="left"))

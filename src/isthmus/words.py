@@ -77,6 +77,11 @@ CHECK_TITLES = {
     "reach": "Rows of p where q has none",
     "family": "Family of the densities",
     "difference": "Two-sample test",
+    "cells": "Rows for each pair of labels",
+    "labels": "Labels that repeat",
+    "classes": "Rows of every label",
+    "strata": "Rows of every stratum",
+    "levels": "Columns of levels",
 }
 
 
@@ -225,6 +230,10 @@ _OBJECTIONS = {
     "family": "no family of densities that was tried fits the rows",
     "bound": "held-out rows prove more than the fit says",
     "precision": "the interval is too wide to be of use",
+    "cells": "there are too few rows for so many pairs of labels",
+    "labels": "labels hardly repeat",
+    "classes": "most labels have too few rows",
+    "strata": "many rows are of strata with too few rows",
 }
 
 

@@ -82,6 +82,11 @@ CHECK_TITLES = {
     "rows": "Rows for each column",
     "left_over": "What the regression leaves over",
     "ways": "Agreement of the orders of columns",
+    "cells": "Rows for each pair of labels",
+    "labels": "Labels that repeat",
+    "classes": "Rows of every label",
+    "strata": "Rows of every stratum",
+    "levels": "Columns of levels",
 }
 
 
@@ -235,6 +240,10 @@ _OBJECTIONS = {
     "rows": "there are few rows for so many columns",
     "left_over": "trees see more in what the regression leaves over",
     "ways": "columns explained in other orders give another number",
+    "cells": "there are too few rows for so many pairs of labels",
+    "labels": "labels hardly repeat",
+    "classes": "most labels have too few rows",
+    "strata": "many rows are of strata with too few rows",
 }
 
 

@@ -37,3 +37,9 @@ def test_intervals_hold_the_beginning():
         found = beginning(np.clip(ndtr(-z), 1e-15, 1.0))
         held += found is not None and found.low <= 12 <= found.high
     assert held / 300 >= 0.95 - 0.038
+
+
+def test_a_window_without_any_surprise_is_no_obstacle():
+    found = beginning([1.0, 1.0, 0.4, 1e-6, 1e-8, 1e-7])
+    assert found is not None
+    assert found.at == 3

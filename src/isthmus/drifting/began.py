@@ -19,6 +19,9 @@ from scipy.special import ndtri_exp
 from ..typing import Array, IntArray
 from .when import Place
 
+# The surprise of a p-value that rounds to one.
+_LEAST = 1e-3
+
 
 @dataclass(frozen=True)
 class Began:
@@ -84,7 +87,8 @@ def find_beginning(
     """
     if not any(alarms):
         return None
-    score = -ndtri_exp(-np.asarray(surprises, dtype=np.float64))
+    # A window that is no surprise at all has a p-value of one, whose quantile is infinite.
+    score = -ndtri_exp(-np.maximum(np.asarray(surprises, dtype=np.float64), _LEAST))
     total = len(score)
     first, last = _stretch(score, np.flatnonzero(alarms))
     begins = np.arange(last)

@@ -32,7 +32,7 @@ _OTHERS, _LEAST_OTHERS = 3, 1000
 # Below so many rows every fold makes its own choices; above, those of the first serve all.
 _OWN_CHOICES = 1000
 # With more classes than this only the quicker candidates take part.
-_MANY_CLASSES = 8
+_MANY_CLASSES = 4
 _QUICK = ("linear", "densities of levels", "neighbours", "boosted trees")
 # Rows of a fold that tell who adds nothing, and rows that are enough for three parts.
 _RACE_ROWS, _CURVE_ROWS = 200, 600
@@ -141,7 +141,7 @@ def judge_classes(classes: Classes, folds: int, seeds: Seeds) -> Judged:
         every = _Weighing(critics, classes.label)
         return Judged(
             every.crossed(fold),
-            _Weighing(fewer, classes.label).crossed(part),
+            _Weighing(fewer, classes.label).crossed(fold),
             Smaller(np.zeros(0), np.zeros(0), 1.0 / parts, 1.0 - 1.0 / folds),
             [one.name for one in fits.candidates],
             every.gains,
@@ -189,8 +189,12 @@ class _Fits:
         """With the choices of the candidates made at some rows, unless rows are few."""
         if len(self.classes) * len(self.chosen) <= _OWN_CHOICES:
             return self
-        chosen = []
+        chosen: list[list[Candidate]] = []
         for k, own in zip(self.asked_classes, self.chosen, strict=True):
+            if len(self.chosen) > _MANY_CLASSES and chosen and own == self.chosen[0]:
+                # The choices of the first class serve all others that have the same candidates.
+                chosen.append(chosen[0])
+                continue
             rows = Rows.of(self.classes.against_others(k, at))
             chosen.append([one.settled(rows, self.seeds) for one in own])
         return replace(self, chosen=chosen)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from ..crossfit import Smaller
 from ..data.holdout import LEAST_NATS
@@ -31,7 +32,8 @@ _LEAST_ROWS, _MOST_CLASSES = 10, 24
 _LEVEL_ROWS, _ROWS_PER_LEVEL, _MOST_LEVELS = 5, 20, 40
 # Information that may be missing whatever the value is.
 _LITTLE = 0.1
-_STEPS = 30
+# Variance of log-ratios below which they do not vary, and steps of Newton's method.
+_FLAT, _STEPS = 4e-4, 30
 
 
 def label_information(x: Values, label: IntArray, seeds: Seeds, n_folds: int) -> Answer:
@@ -100,7 +102,7 @@ def _answer(
         checks=checks,
         notes=notes,
         proven=(curve.seen, float(np.sqrt(spread / len(terms)))),
-        unseen=above - max(curve.above, 0.0),
+        unseen=above - max(curve.above, 0.0) + learned.left,
     )
 
 
@@ -260,7 +262,9 @@ def as_features(x: Values) -> tuple[Array, tuple[str, ...]]:
 
 
 def check_probabilities(log_p: Array, label: IntArray) -> Check:
-    """Whether labels are as likely as probabilities say: a power of these should not do better.
+    """Whether labels are as likely as probabilities say.
+
+    Their log-ratios to the shares of the labels are multiplied by a slope, which should be 1.
 
     Parameters
     ----------
@@ -276,20 +280,21 @@ def check_probabilities(log_p: Array, label: IntArray) -> Check:
     >>> check_probabilities(np.log(np.column_stack([1 - p, p])), label).verdict
     'ok'
     """
-    at = np.arange(len(label))
-    slope = 1.0
+    at, base = np.arange(len(label)), np.log(np.bincount(label) / len(label))
+    ratio, slope = log_p - base, 1.0
     for _ in range(_STEPS):
-        power = np.exp(slope * log_p - np.logaddexp.reduce(slope * log_p, axis=1)[:, None])
-        mean = (power * log_p).sum(axis=1)
-        score = log_p[at, label] - mean
-        curvature = float(((power * log_p**2).sum(axis=1) - mean**2).sum())
-        if curvature < 1e-9:
-            break
+        p = softmax(base + slope * ratio, axis=1)
+        mean = (p * ratio).sum(axis=1)
+        score = ratio[at, label] - mean
+        curvature = float(((p * ratio**2).sum(axis=1) - mean**2).sum())
+        if curvature < _FLAT * len(label):
+            told = "The probabilities hardly vary, so that calibration cannot be judged."
+            return Check(1.0, "ok", told, details={"std_error": np.inf})
         step = float(score.sum()) / curvature
         slope += float(np.clip(step, -0.5, 0.5))
         if abs(step) < 1e-6:
             break
-    error = np.inf if curvature < 1.0 else float(np.sqrt((score**2).sum())) / curvature
+    error = float(np.sqrt((score**2).sum())) / curvature
     gap = abs(slope - 1.0)
     fails, warns = (gap > max(3.0 * error, least) for least in (0.4, 0.1))
     told = "too extreme" if slope < 1.0 else "too timid"

@@ -172,7 +172,7 @@ def from_columns(
         codes = [_codes(column) for column in columns.values()]
         label = joint_label(codes)
         # Many combinations of levels are better told apart by their columns.
-        if discrete is True or len(codes) == 1 or label.max() < max(_LEVELS, len(label) / _REPEATS):
+        if discrete is True or len(codes) == 1 or label.max() < _LEVELS:
             return Values(
                 label, True, names=tuple(columns), notes=_missing_notes(columns, argument)
             )
@@ -223,6 +223,9 @@ def _column(name: str, values: np.ndarray, argument: str) -> Column:
         return Column(name, "empty" if empty else "number", np.asarray(values, dtype=np.float64))
     if values.dtype.kind == "S":
         values = values.astype(str)
+    if values.dtype.kind in "mM":
+        # Arrow knows no hours and weeks.
+        values = values.astype(f"{values.dtype.kind}8[us]")
     return next(iter(as_columns({name: values}, argument, [name]).values()))
 
 

@@ -55,13 +55,13 @@ def mutual_information(
         = E_{p(x, y)}\left[\log\frac{p(x, y)}{p(x)\,p(y)}\right]
 
     The ratio of the joint density to that of shuffled pairs is estimated. Bijections of x
-    alone and of y alone do not change I; columns are therefore mapped to normal scores, and
-    both sides to canonical directions. Several ratios are tried, the simplest first:
-    independence, the normal copula, normal x and y, the t-copula, nearest neighbours (up to
-    three columns), and the normal copula of non-linear canonical variates. A later one is taken
-    if it gains clearly, by two or three standard errors, on pairs that it was not fitted to. If
-    asked for, a neural network learns what is left over, with linear mixtures of joint and
-    shuffled pairs as auxiliary classes.
+    alone and of y alone do not change I; columns are therefore mapped to normal scores, or
+    standardised with long tails drawn in. Families of ratios are tried, the simplest first:
+    independence, normal and Student copulas, one with a share of independent pairs, conditional
+    densities, mixtures of normals, copulas of non-linear variates, nearest neighbours. A later one
+    is taken if it gains clearly on pairs that it was not fitted to. The candidates of
+    :mod:`isthmus.candidates` learn what the chosen one lacks. If asked for, a neural network does,
+    with linear mixtures of joint and shuffled pairs as auxiliary classes.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def mutual_information(
     Returns
     -------
     Information
-        An :class:`isthmus.functionals.Estimate` with ``lower_bound``, ``trials`` and
-        ``notes``. Where what was worked out is negative, the value is zero and a note says so.
+        An :class:`isthmus.functionals.Estimate` with ``diagnostics``, ``trusted``,
+        ``lower_bound``, ``trials`` and ``notes``. Where what was worked out is negative, the value is zero and a note says so.
 
     Warns
     -----

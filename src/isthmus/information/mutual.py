@@ -96,7 +96,8 @@ def mutual_information(
     -------
     Information
         An :class:`isthmus.functionals.Estimate` with ``diagnostics``, ``trusted``,
-        ``lower_bound``, ``trials`` and ``notes``. Where what was worked out is negative, the value is zero and a note says so.
+        ``lower_bound``, ``trials`` and ``notes``. Where what was worked out is negative, the value
+        is zero and a note says so.
 
     Warns
     -----

@@ -358,14 +358,20 @@ def check_two_sample(record):
     assert "isthmus" in methods and len(methods) + len(record["missing"]) == 5
 
 
-def check_bmi(record):
-    found = {(each["task"], each["method"]): each for each in record["results"]}
-    assert {method for _, method in found} == {"auto", "ksg", "cca"}
-    assert {each["set"] for each in record["results"]} == {"bmi", "gaussian", "high", "independent"}
-    assert all(0 <= each["coverage"] <= 1 for each in record["summary"])
-    # The rotation with the radius, which costs the normal ratio most of the information.
-    name = "spiral, drawn here"
-    assert abs(found[name, "auto"]["error"]) < abs(found[name, "cca"]["error"])
+def check_information(record):
+    found = {(each["set"], each["method"]): each for each in record["results"]}
+    sets = {group for group, _ in found}
+    assert sets >= {"families", "adversarial", "independent", "discrete"} and len(sets) == 8
+    assert {"auto", "ksg", "cca", "gaussian"} <= {method for _, method in found}
+    assert all("failed" not in each for each in record["results"])
+    # A thin ring has no correlation.
+    ring = {method: each for (group, method), each in found.items() if group == "adversarial"}
+    assert ring["ksg"]["value"] > 1 and ring["cca"]["error"] == pytest.approx(-2.48, abs=0.1)
+    lines = {(each["set"], each["method"]): each for each in record["summary"]}
+    assert lines["wide", "cca"]["runs"] == 1 and 0 <= lines["wide", "cca"]["coverage"] <= 1
+    assert [each["least"] for each in record["least"] if each["method"] == "cca"] == [50]
+    assert [each["replications"] for each in record["coverage"]] == [2, 2]
+    assert set(record["runs"]) == {"results", "least", "coverage"}
 
 
 def check_weights(record):

@@ -82,6 +82,11 @@ CHECK_TITLES = {
     "classes": "Rows of every label",
     "strata": "Rows of every stratum",
     "levels": "Columns of levels",
+    "mass": "Mass under shuffled pairs",
+    "one_row": "Whether one row decides",
+    "rows": "Rows for each column",
+    "left_over": "What the regression leaves over",
+    "ways": "Agreement of the orders of columns",
 }
 
 
@@ -234,6 +239,11 @@ _OBJECTIONS = {
     "labels": "labels hardly repeat",
     "classes": "most labels have too few rows",
     "strata": "many rows are of strata with too few rows",
+    "mass": "the ratio does not average to one over shuffled pairs",
+    "one_row": "one row decides the answer",
+    "rows": "there are few rows for so many columns",
+    "left_over": "trees see more in what the regression leaves over",
+    "ways": "columns explained in other orders give another number",
 }
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import isthmus
 from isthmus import mutual_information
+from isthmus.information import Information
 
 
 def normal_pairs(rng, n, d, rho):
@@ -35,8 +36,7 @@ def spiral(x, speed):
 # seeds and a few cases, which chance exceeds once in a thousand runs.
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize(("d", "seed"), [(1, 0), (1, 1), (3, 0)])
 def test_normal_variables_have_the_closed_form(d, seed):
     rho = np.linspace(0.8, 0.3, d)
     x, y = normal_pairs(np.random.default_rng(seed), 2000, d, rho)
@@ -49,7 +49,7 @@ def test_normal_variables_have_the_closed_form(d, seed):
 
 
 def test_bijections_of_one_side_change_nothing():
-    x, y = normal_pairs(np.random.default_rng(3), 1500, 1, 0.7)
+    x, y = normal_pairs(np.random.default_rng(3), 500, 1, 0.7)
     plain = mutual_information(x, y, random_state=0)
     bent = mutual_information(np.exp(3 * x), -(y**3), random_state=0)
     # Ranks are the same, up to the sign.
@@ -57,36 +57,68 @@ def test_bijections_of_one_side_change_nothing():
 
 
 def test_x_and_y_may_change_places():
-    x, y = student(np.random.default_rng(0), 1500, 2, 2)
+    x, y = student(np.random.default_rng(0), 500, 2, 2)
     there, back = (mutual_information(*pair, random_state=0) for pair in ((x, y), (y, x)))
     # Shuffles differ: four standard errors of the masses are well below that of the mean.
     assert abs(there.value - back.value) < there.std_error
 
 
 def test_the_same_seed_gives_the_same_answer():
-    x, y = student(np.random.default_rng(1), 800, 2, 2)
+    x, y = student(np.random.default_rng(1), 300, 2, 2)
     assert mutual_information(x, y, random_state=5) == mutual_information(x, y, random_state=5)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_dependence_through_the_radius_is_seen(seed):
+def test_dependence_through_the_radius_is_seen():
     # Uncorrelated Student-t with one degree of freedom, 2 and 2 columns: 0.4319 nats
     # (Czyz et al. 2023), of which every correlation is blind.
-    x, y = student(np.random.default_rng(seed), 3000, 2, 1)
-    found = mutual_information(x, y, random_state=seed)
+    x, y = student(np.random.default_rng(0), 2000, 2, 1)
+    found = mutual_information(x, y, random_state=0)
     assert found.method == "student"
     assert abs(found.value - 0.43194562) < 4 * found.std_error
     assert found.lower_bound > 0.2
 
 
-def test_a_thin_curve_is_seen_by_neighbours():
+def test_a_thin_band_with_edges_is_seen():
     rng = np.random.default_rng(0)
-    x = rng.uniform(size=(6000, 1))
-    y = x + rng.uniform(-0.1, 0.1, size=(6000, 1))
+    x = rng.uniform(size=(3000, 1))
+    y = x + rng.uniform(-0.1, 0.1, size=(3000, 1))
     found = mutual_information(x, y, random_state=0)
-    assert found.method == "neighbours"
-    # The truth is log(1 / 0.2) + 0.1; neighbours are too low by some cells at the edges.
-    assert found.value == pytest.approx(np.log(5) + 0.1, abs=0.08)
+    # The truth is log(1 / 0.2) + 0.1; edges are blurred a little.
+    assert found.value == pytest.approx(np.log(5) + 0.1, abs=0.06)
+    assert found.low < np.log(5) + 0.1 < found.high
+
+
+def test_a_ring_is_learned_and_what_is_not_is_told():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 3000)
+    x, y = (f(angle) + 0.1 * rng.normal(size=3000) for f in (np.cos, np.sin))
+    found = mutual_information(x, y, random_state=0)
+    # The truth by quadrature of the margins and a Bessel function for the joint: 0.682.
+    assert found.low < 0.682 < found.high
+    assert found.lower_bound > 0.5
+    assert found.diagnostics["learning"].verdict in ("ok", "warn")
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_outliers_that_x_and_y_share_are_no_information(rows):
+    x, y = np.random.default_rng(0).normal(size=(2, 1000))
+    x[:rows] = y[:rows] = -999_999.0
+    found = mutual_information(x, y, random_state=0)
+    assert found.low == 0.0
+    assert found.value < 0.05
+
+
+def test_columns_that_are_moved_by_each_other_are_not_trusted():
+    # Five nats, but every column is moved by a rough function of another: no order explains them.
+    x, y = normal_pairs(np.random.default_rng(0), 3000, 2, np.sqrt(-np.expm1(-5.0)))
+    x[:, 1] += 2 * np.sin(2 * x[:, 0])
+    y[:, 1] += y[:, 0] ** 2
+    x[:, 0] += 1.5 * np.cos(1.5 * x[:, 1])
+    found = mutual_information(x, y, random_state=0)
+    assert found.high > 5.0
+    assert found.value < 5.5
+    assert found.trusted is (found.high < np.inf)
+    assert Information(**found.to_dict()).diagnostics.keys() == found.diagnostics.keys()
 
 
 def test_a_bend_of_one_side_is_undone():
@@ -102,26 +134,25 @@ def test_a_bend_of_one_side_is_undone():
     assert found.low < truth_of(rho) < found.high
 
 
-@pytest.mark.parametrize("d", [1, 10, 50])
+@pytest.mark.parametrize("d", [1, 10, 30])
 def test_independent_variables(d):
-    x, y = np.random.default_rng(d).normal(size=(2, 3000, d))
+    x, y = np.random.default_rng(d).normal(size=(2, 1500, d))
     found = mutual_information(x, y, random_state=0)
     # Chi-square noise with d * d degrees of freedom: sd d / (sqrt(2) n), four of them.
-    assert abs(found.value) < 4 * d / (np.sqrt(2) * 3000) + 1e-3
+    assert abs(found.value) < 4 * d / (np.sqrt(2) * 1500) + 1e-3
     assert found.low == 0.0
     assert found.lower_bound < 0.01
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_one_strong_direction_among_many_columns(seed):
+def test_one_strong_direction_among_many_columns():
     # All pairs of 40 columns have the correlation 0.5. Bends find many variates that repeat the one
     # strong direction, whose copula has an enormous mass: it must not be taken.
     covariance = np.full((40, 40), 0.5) + 0.5 * np.eye(40)
-    z = np.random.default_rng(seed).normal(size=(4000, 40)) @ np.linalg.cholesky(covariance).T
+    z = np.random.default_rng(0).normal(size=(3000, 40)) @ np.linalg.cholesky(covariance).T
     half, whole = (np.linalg.slogdet(covariance[:k, :k])[1] for k in (20, 40))
-    found = mutual_information(z[:, :20], z[:, 20:], random_state=seed)
+    found = mutual_information(z[:, :20], z[:, 20:], random_state=0)
     assert abs(found.value - (half - whole / 2)) < 4 * found.std_error
-    assert found.std_error < 0.06  # that of a mean of 4000 log-ratios is 0.016
+    assert found.std_error < 0.06  # that of a mean of 3000 log-ratios is 0.018
 
 
 def test_high_information_is_within_two_per_cent():
@@ -221,7 +252,7 @@ def test_negative_estimates_are_explained():
     found = next(
         each
         for each in (
-            mutual_information(*rng.normal(size=(2, 300)), random_state=0) for _ in range(20)
+            mutual_information(*rng.normal(size=(2, 300)), method="gaussian") for _ in range(20)
         )
         if any("negative" in note for note in each.notes)
     )
@@ -243,9 +274,9 @@ def test_a_function_of_x_has_no_finite_information():
     assert found.value > 3
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1e8, 1e200])
+@pytest.mark.parametrize("scale", [1e-8, 1e200])
 def test_scales_and_constant_and_repeated_columns(scale):
-    x, y = normal_pairs(np.random.default_rng(0), 1000, 1, 0.7)
+    x, y = normal_pairs(np.random.default_rng(0), 300, 1, 0.7)
     wide = np.hstack([scale * x, np.ones_like(x), scale * x])
     plain = mutual_information(x, y, random_state=0)
     found = mutual_information(wide, y, random_state=0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import digamma
 
 from isthmus.data.holdout import random_folds
+from isthmus.information.conditional import ConditionalRatio
 from isthmus.information.copulas import (
     GaussianRatio,
     Independence,
@@ -15,6 +17,7 @@ from isthmus.information.copulas import (
 )
 from isthmus.information.evaluation import evaluate, lower_bound
 from isthmus.information.marginal import Marginal
+from isthmus.information.mixtures import InlierRatio, MixtureRatio, fit_normals
 from isthmus.information.neighbours import NeighbourRatio, ksg_terms
 from isthmus.information.nonlinear import NonlinearRatio, feature_sets
 
@@ -23,8 +26,9 @@ TRUTH = -0.5 * np.log1p(-(RHO**2))  # one pair of columns is correlated, the oth
 
 
 def rows(rho=(RHO, 0.0), n=N):
-    x, e = np.random.default_rng(0).normal(size=(2, n, 2))
-    return Marginal.of(x), Marginal.of(rho * x + np.sqrt(1 - np.square(rho)) * e)
+    rng = np.random.default_rng(0)
+    x, e = rng.normal(size=(2, n, 2))
+    return Marginal.of(x, rng), Marginal.of(rho * x + np.sqrt(1 - np.square(rho)) * e, rng)
 
 
 def leading(x, y):
@@ -36,7 +40,10 @@ RATIOS = {
     "gaussian": lambda x, y: GaussianRatio(x.scores, y.scores),
     "gaussian, raw": lambda x, y: GaussianRatio(x.raw, y.raw, scores=False),
     "student": StudentRatio,
-    "neighbours": lambda x, y: NeighbourRatio(*leading(x, y), leading(x, y)),
+    "neighbours": lambda x, y: NeighbourRatio(*leading(x, y)),
+    "conditional": lambda x, y: ConditionalRatio(x.raw, y.raw, np.random.default_rng(5)),
+    "mixture": lambda x, y: MixtureRatio(x.scores, y.scores, 2, 2, np.random.default_rng(5)),
+    "gaussian with independent pairs": lambda x, y: InlierRatio(x.scores, y.scores),
     "bent": lambda x, y: NonlinearRatio(x.scores, y.scores, feature_sets(2, 2, N)[0], 2),
 }
 
@@ -128,3 +135,51 @@ def test_neighbours_agree_with_scikit_learn():
     left, right = x / x.std(), y / y.std()
     theirs = mutual_info_regression(x, y[:, 0], n_neighbors=3, random_state=0)[0]
     assert ksg_terms(left, right, k=3).mean() == pytest.approx(theirs, abs=1e-6)
+
+
+def test_a_mixture_finds_a_share_of_independent_pairs():
+    # Half of the pairs are independent: the ratio is that of two normals, which both can be.
+    rng = np.random.default_rng(0)
+    x, e = rng.normal(size=(2, 6000, 1))
+    y = np.where(rng.uniform(size=(6000, 1)) < 0.5, e, 0.95 * x + np.sqrt(1 - 0.95**2) * e)
+    sides = Marginal.of(x, rng), Marginal.of(y, rng)
+    splits = random_folds(6000, 3, rng)
+    # The truth by quadrature of a/2 + r/2 with the ratio r of a normal with this correlation.
+    u, v = rng.normal(size=(2, 400_000, 1))
+    r = np.logaddexp(normal_log_ratio(u, v, np.array([0.95])), 0.0) - np.log(2.0)
+    truth = float(np.mean(np.exp(r) * r))
+    for made in (RATIOS["mixture"], RATIOS["gaussian with independent pairs"]):
+        ratio = (
+            made(*sides)
+            if made is not RATIOS["mixture"]
+            else MixtureRatio(sides[0].scores, sides[1].scores, 3, 1, rng)
+        )
+        value, error = ratio.information(evaluate(ratio, splits, rng))
+        assert abs(value - truth) < 4 * error + 0.02  # three standard errors of the quadrature
+
+
+def test_a_mixture_has_the_margins_of_its_components():
+    rng = np.random.default_rng(0)
+    z = np.concatenate([rng.normal(-2, 1, (500, 3)), rng.normal(2, 0.5, (500, 3))])
+    found = fit_normals(z, 2, rng)
+    part = found.of_columns(slice(0, 1))
+    # The joint density integrates to the margin, here over a fine grid of the other two columns.
+    at = np.linspace(-8, 8, 161)
+    grid = np.stack(np.meshgrid([0.7], at, at, indexing="ij"), axis=-1).reshape(-1, 3)
+    summed = np.exp(found(grid)).sum() * (at[1] - at[0]) ** 2
+    assert summed == pytest.approx(float(np.exp(part(np.array([[0.7]]))[0])), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["smoothed uniform", "log-gamma-exponential"])
+def test_conditional_densities_reach_where_shuffled_pairs_do_not(kind):
+    # Two nats in one pair of columns of which neither is normal.
+    rng = np.random.default_rng(1)
+    if kind == "smoothed uniform":
+        x = rng.uniform(size=(4000, 1))
+        y, truth = x + rng.uniform(-0.005, 0.005, size=(4000, 1)), np.log(100.0) + 0.005
+    else:
+        x = np.log(rng.gamma(1 / 3.0, size=(4000, 1)))
+        y, truth = np.log(rng.exponential(size=(4000, 1))) - x, digamma(1 / 3.0) + 3.0 + np.log(3.0)
+    ratio = ConditionalRatio(Marginal.of(x, rng).raw, Marginal.of(y, rng).raw, rng)
+    value, error = ratio.information(evaluate(ratio, random_folds(4000, 4, rng), rng))
+    assert value == pytest.approx(truth, abs=4 * error + 0.05)  # what its edges cost

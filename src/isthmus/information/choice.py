@@ -1,102 +1,225 @@
-"""The estimate: the simplest of several ratios that held-out pairs do not refuse."""
+"""The ratio that held-out pairs prefer, among families of which each chooses its own settings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from ..data.holdout import LIKELY, PROVEN, Split, random_folds
 from ..data.seeds import Seeds
 from ..typing import Array
+from .conditional import ConditionalRatio
 from .copulas import GaussianRatio, Independence, StudentRatio
-from .evaluation import CHASM, Evaluation, PairRatio, evaluate, row_gain
-from .marginal import Marginal
-from .neighbours import NeighbourRatio, ksg_terms
+from .evaluation import CHASM, Evaluation, PairRatio, evaluate, joined
+from .marginal import Marginal, canonical, smoothed, sources
+from .mixtures import InlierRatio, MixtureRatio
+from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
-from .result import Answer
 
-# Neighbours are tried up to this number of columns in all, the t-copula up to that.
-_FEW, _MANY = 3, 120
-# Neighbours whose estimate is compared with that of the other ratios.
-_NEIGHBOURS = 5
-# Raw coordinates get no features where tails cost the normal ratio more than this.
-_TAILS = 0.3
+# Columns in all up to which a family is tried.
+_NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
+# Most columns that are explained one by one, and that explain them.
+_EXPLAINED, _EXPLAINING = 8, 100
+# Components of a mixture, and rows for each of its columns and components.
+_COMPONENTS, _ROWS = (2, 3, 5, 8, 16, 32), 25
+# Of more columns than this, mixtures take as many leading directions of each side.
+_WHOLE, _LEADING = 12, 3
 # Most non-linear canonical variates that are tried.
 _VARIATES = 6
+# Rows on which settings are chosen.
+_SCREEN = 3000
+# Nats from which on x and y are close.
+_CLOSE = 1.5
+# Ranks resolve no more than the logarithm of their number, less this.
+_COARSE = 2.5
 
 Pair = tuple[Array, Array]
 
 
-def choose_ratio(
-    x: Marginal, y: Marginal, seeds: Seeds, n_folds: int, residual: bool, verbose: int
-) -> Answer:
-    """Estimate the mutual information of x and y by the ratio that held-out pairs prefer."""
-    splits = random_folds(len(x), n_folds, seeds("folds"))
-    rng = seeds("shuffles")
-    trials: list[Evaluation] = []
+@dataclass
+class Trials:
+    """Ratios that were tried, and what they say of held-out pairs."""
 
-    def tried(ratio: PairRatio, inside: bool = True) -> Evaluation:
-        found = evaluate(ratio, splits, rng, inside=inside)
-        trials.append(found)
-        if verbose:
-            print(f"mutual information, {ratio.name}: {found.score:.4f} on held-out pairs")
+    x: Marginal
+    y: Marginal
+    splits: list[Split]
+    seeds: Seeds
+    verbose: int = 0
+    found: list[Evaluation] = field(default_factory=list)
+    ways: list[float] = field(default_factory=list)
+    """Scores of all orders and directions of conditional densities, in the coordinates chosen."""
+
+    def __post_init__(self) -> None:
+        self.rng = self.seeds("shuffles")
+        n = len(self.splits[0].train)
+        some = self.seeds("screen").permutation(n)[:_SCREEN]
+        self.screen = Split(self.splits[0].train[np.sort(some)], self.splits[0].held)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of both sides."""
+        return self.x.width + self.y.width
+
+    @property
+    def highest(self) -> float:
+        """Highest score so far."""
+        return max(one.score for one in self.found)
+
+    @property
+    def scores(self) -> Pair:
+        """Normal scores of both sides."""
+        return self.x.scores, self.y.scores
+
+    @property
+    def coordinates(self) -> list[Pair]:
+        """Raw coordinates, and scores where ranks are fine enough for what there is to see."""
+        both = [(self.x.raw, self.y.raw)]
+        return [*both, self.scores] if self.resolved else both
+
+    @property
+    def resolved(self) -> bool:
+        """Whether ranks resolve the closest pair of directions."""
+        rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
+        return bool(-0.5 * np.log1p(-(rho**2)) < np.log(len(self.x)) - _COARSE)
+
+    def tried(self, ratio: PairRatio, best: Evaluation | None = None) -> Evaluation | None:
+        """Evaluate a ratio; None where the first fold tells that it is not the best."""
+        first = evaluate(ratio, self.splits[:1], self.rng)
+        if best is not None and best.clearly_above(first, self.splits[0].held):
+            self._told(first)
+            return None
+        found = joined(first, evaluate(ratio, self.splits[1:], self.rng))
+        self._told(found)
         return found
 
-    both_scores, both_raw = (x.scores, y.scores), (x.raw, y.raw)
-    best = tried(Independence(*both_scores))
-    scores = tried(GaussianRatio(*both_scores))
-    raw = tried(GaussianRatio(*both_raw, scores=False))
-    # The coordinates in which the normal ratio is the better one.
-    better = both_raw if raw.score > scores.score else both_scores
-    # Both normal ratios are equally simple: the better one is taken.
-    normal = raw if raw.beats(scores, 1.0) else scores
-    best = normal if normal.beats(best, PROVEN) else best
-    if x.width + y.width <= _MANY:
-        student = tried(StudentRatio(x, y))
-        best = student if student.beats(best, PROVEN) else best
-    if x.width + y.width <= _FEW:
-        near = tried(NeighbourRatio(*better, both_scores), inside=False)
-        if near.beats(best, PROVEN) or _misses(best, ksg_terms(*better, k=_NEIGHBOURS)):
-            best = near
-    if max(x.width, y.width) > 1 and best.score < CHASM:
-        coordinates = [both_scores]
-        if raw.score > scores.score - _TAILS:
-            coordinates.append(both_raw)
-        ratio = _nonlinear(coordinates, splits[0], seeds)
-        if ratio is not None:
-            # It was chosen among many already, by rows of one fold of five; what it loses if it
-            # was chosen by chance is little.
-            nonlinear = tried(ratio)
-            best = nonlinear if nonlinear.beats(best, LIKELY) else best
-    if residual:
-        from .residual import ResidualRatio
-
-        learned = tried(ResidualRatio(best.ratio, *better, seeds))
-        best = learned if learned.beats(best, PROVEN) else best
-    value, error = best.ratio.information(best)
-    told = tuple({"name": each.ratio.name, "score": each.score} for each in trials)
-    return Answer(value, error, best.ratio.name, best.joint, best, told)
+    def _told(self, found: Evaluation) -> None:
+        self.found.append(found)
+        if self.verbose:
+            print(f"mutual information, {found.ratio.name}: {found.score:.4f} on held-out pairs")
 
 
-def _misses(best: Evaluation, terms: Array) -> bool:
-    """Whether neighbours see clearly more than a ratio.
+def choose_ratio(
+    x: Marginal, y: Marginal, seeds: Seeds, n_folds: int, verbose: int
+) -> tuple[Evaluation, Trials]:
+    """The ratio that held-out pairs prefer: of two that are as good the simpler one."""
+    trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds, verbose)
+    best = trials.tried(Independence(*trials.scores))
+    assert best is not None
+    for family, margin in _FAMILIES:
+        for ratio in family(trials):
+            found = trials.tried(ratio, best)
+            if found is not None and found.beats(best, margin):
+                best = found
+    return best, trials
 
-    Their estimate errs low if at all. Their ratio is too noisy to win by its likelihood, where
-    rows are few.
-    """
-    gain = float(terms.mean()) - best.ratio.information(best)[0]
-    return gain > PROVEN * row_gain(terms, best.joint).std_error
+
+def _normal(trials: Trials) -> Iterator[PairRatio]:
+    """Jointly normal x and y, in scores, and in raw coordinates if each of these is normal."""
+    if trials.resolved:
+        yield GaussianRatio(*trials.scores)
+    if trials.x.normal and trials.y.normal:
+        yield GaussianRatio(trials.x.raw, trials.y.raw, scores=False)
 
 
-def _nonlinear(coordinates: Sequence[Pair], split: Split, seeds: Seeds) -> NonlinearRatio | None:
+def _student(trials: Trials) -> Iterator[PairRatio]:
+    if trials.n_columns <= _STUDENT and trials.resolved:
+        yield StudentRatio(trials.x, trials.y)
+
+
+def _inliers(trials: Trials) -> Iterator[PairRatio]:
+    if trials.resolved:
+        yield InlierRatio(*trials.scores)
+
+
+def _neighbours(trials: Trials) -> Iterator[PairRatio]:
+    if trials.n_columns <= _NEIGHBOURS and trials.highest < CHASM:
+        yield NeighbourRatio(*trials.scores)
+
+
+def _conditional(trials: Trials) -> Iterator[PairRatio]:
+    """Columns of y given x, or of x given y, in the order that a few rows prefer."""
+    highest, best, trials.ways = -np.inf, None, []
+    for both in trials.coordinates:
+        scores, ratio = _ways(trials, both)
+        if scores and max(scores) > highest:
+            highest, best, trials.ways = max(scores), ratio, scores
+    if max(highest, trials.highest) > _CLOSE:
+        # Coordinates that are worth their time where x and y are close.
+        for both in _finer(trials):
+            scores, ratio = _ways(trials, both)
+            if scores and max(scores) > highest:
+                highest, best, trials.ways = max(scores), ratio, scores
+    if best is not None:
+        # More rows choose its parts again.
+        yield best.anew()
+
+
+def _finer(trials: Trials) -> Iterator[Pair]:
+    """Columns on smooth scales, and directions of each side that are independent of each other."""
+    raw = trials.x.raw, trials.y.raw
+    yield smoothed(raw[0]), smoothed(raw[1])
+    if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:
+        rng = trials.seeds("sources")
+        yield smoothed(sources(raw[0], rng)), smoothed(sources(raw[1], rng))
+
+
+def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | None]:
+    """Scores of all directions and orders in some coordinates, and the best of them."""
+    scores: list[float] = []
+    highest, best = -np.inf, None
+    for turned in (False, True):
+        explained, given = both[1 - turned].shape[1], both[turned].shape[1]
+        if explained > _EXPLAINED or given > _EXPLAINING:
+            continue
+        for backwards in (False, True)[: 1 if explained == 1 else 2]:
+            ratio = ConditionalRatio(*both, trials.rng, turned, backwards)
+            found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
+            scores.append(found.score)
+            if found.score > highest:
+                highest, best = found.score, ratio
+    return scores, best
+
+
+def _mixture(trials: Trials) -> Iterator[PairRatio]:
+    """A mixture of normals in all columns, or in the leading directions where they are many."""
+    d, n = trials.n_columns, len(trials.screen.train)
+    widths = [max(trials.x.width, trials.y.width)] if d <= _MIXTURE else []
+    if d > _WHOLE:
+        widths.append(_LEADING)
+    highest, best = -np.inf, None
+    for both in trials.coordinates:
+        for width in widths:
+            before = -np.inf
+            for k in _COMPONENTS:
+                used = min(width, both[0].shape[1]) + min(width, both[1].shape[1])
+                if k * used * _ROWS > n * (3 if k < 16 else 1):
+                    break
+                ratio = MixtureRatio(*both, k, width, trials.rng)
+                found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
+                if found.score > highest:
+                    highest, best = found.score, ratio
+                if found.score <= before:
+                    break
+                before = found.score
+    if best is not None:
+        yield best
+
+
+def _bent(trials: Trials) -> Iterator[PairRatio]:
     """The best coordinates, set of features and number of variates, by one fold."""
-    highest, best, best_k = -float("inf"), None, 0
-    n = len(split.train) + len(split.held)
-    for x, y in coordinates:
-        for features in feature_sets(x.shape[1], y.shape[1], n):
-            ratio = NonlinearRatio(x, y, features, _VARIATES).fit(split.train)
+    if max(trials.x.width, trials.y.width) == 1 or trials.highest > CHASM:
+        return
+    coordinates = [trials.scores, (trials.x.raw, trials.y.raw)]
+    highest, best, best_k = -np.inf, None, 0
+    split = trials.splits[0]
+    for a, b in coordinates:
+        for features in feature_sets(a.shape[1], b.shape[1], len(a)):
+            ratio = NonlinearRatio(a, b, features, _VARIATES).fit(split.train)
             for k in range(1, ratio.most + 1):
                 ratio.use(k)
-                found = evaluate(ratio, [split], seeds("screen"), fit=False, inside=False)
+                found = evaluate(ratio, [split], trials.seeds("screen"), fit=False, inside=False)
                 # Nothing vouches for the mass of variates that were sought out: across a chasm,
                 # where shuffled pairs say little of it, what they say has to count.
                 score = found.score if found.plug_in <= CHASM else found.bound
@@ -104,4 +227,16 @@ def _nonlinear(coordinates: Sequence[Pair], split: Split, seeds: Seeds) -> Nonli
                     highest, best, best_k = score, ratio, k
     if best is not None:
         best.use(best_k)
-    return best
+        yield best
+
+
+_FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
+    (_normal, PROVEN),
+    (_student, PROVEN),
+    (_inliers, PROVEN),
+    (_conditional, PROVEN),
+    (_mixture, PROVEN),
+    (_bent, LIKELY),
+    (_neighbours, PROVEN),
+)
+"""Families, the simplest first, and by how many standard errors one has to be better."""

@@ -1,28 +1,289 @@
-"""Mutual information where a third argument is known."""
+r"""The ratio by way of conditional densities, column by column.
+
+.. math:: \log\frac{p(y \mid x)}{p(y)}
+    = \sum_k \log p(y_k \mid x, y_1 \dots y_{k-1}) - \log p(y_k \mid y_1 \dots y_{k-1})
+
+Every factor is a regression with a residual of any shape: the column is a sum of smooth
+functions of single columns, and products of two where these help, plus a residual whose spread is
+the exponential of such a sum. Both sides of the ratio are densities, so that its mass is one
+whatever the regression is; and x and y may be so close to a function of each other that no other
+pair of rows looks like theirs.
+"""
 
 from __future__ import annotations
 
-from .combining import Pair, Part, strata, summed
-from .result import Answer
-from .values import Values
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from sklearn.preprocessing import SplineTransformer
+
+from ..typing import Array, IntArray
+from .density import Line, fit_line
+from .evaluation import PairRatio
+from .mixtures import fit_normals
+
+# Rows for every feature, and knots of a column.
+_ROWS, _KNOTS = 20, 40
+# Products that enter, and what their correlation with a residual must exceed, in standard errors.
+_PRODUCTS, _CLEAR = 6, 6.0
+# More columns than this have no products.
+_FEW = 100
+_RIDGE, _SPREAD_RIDGE = 1e-9, 1e-3
+_STEPS = 4
+# Components of a mixture that the explained side may have by itself.
+_COMPONENTS = (1, 2, 4, 8)
 
 
-def conditional_information(x: Values, y: Values, z: Values, pair: Pair) -> Answer:
-    """I(x; y | z): stratum by stratum where z is a label, otherwise I(x; y, z) - I(x; z).
+@dataclass(frozen=True)
+class Features:
+    """Features of the columns of one side, shape (n, k), and the column that each is of."""
+
+    values: Array
+    column: IntArray
+
+    @classmethod
+    def of(cls, z: Array, knots: int) -> Features:
+        """The columns themselves and their splines; knots see all rows, pairs do not enter."""
+        d = z.shape[1]
+        if knots < 2:
+            return cls(z, np.arange(d))
+        splines = SplineTransformer(knots, knots="quantile", extrapolation="linear")
+        values = splines.fit_transform(z)
+        each = values.shape[1] // d
+        # The first of each column's splines is what the others and the constant leave over.
+        kept = np.arange(values.shape[1]) % each > 1
+        values = values[:, kept]
+        values = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-12)
+        column = np.concatenate([np.arange(d), np.repeat(np.arange(d), each - 2)])
+        return cls(np.hstack([z, values]), column)
+
+    def with_products(self, z: Array, products: Sequence[tuple[int, int]]) -> Features:
+        """With products of two columns, which are of the later one."""
+        if not products:
+            return self
+        extra = np.column_stack([z[:, a] * z[:, b] for a, b in products])
+        extra = (extra - extra.mean(axis=0)) / np.maximum(extra.std(axis=0), 1e-12)
+        column = np.array([max(pair) for pair in products])
+        return Features(np.hstack([self.values, extra]), np.concatenate([self.column, column]))
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """One column given others: parts of its mean and log-spread by x and by y, and its residual."""
+
+    target: Array
+    mean_x: Array
+    mean_y: Array
+    spread_x: Array
+    spread_y: Array
+    residual: Line
+
+    def __call__(self, i: IntArray, j: IntArray) -> Array:
+        spread = self.spread_x[i] + self.spread_y[j]
+        return np.asarray(self.residual(self.scaled(i, j)) - spread)
+
+    def scaled(self, i: IntArray, j: IntArray) -> Array:
+        """Residuals in units of their spread."""
+        gap = self.target[j] - self.mean_x[i] - self.mean_y[j]
+        return np.asarray(gap * np.exp(-self.spread_x[i] - self.spread_y[j]))
+
+
+class ConditionalRatio(PairRatio):
+    """Conditional densities of the columns of y given x, or of x given y.
 
     Parameters
     ----------
-    x, y, z : Values
-    pair : callable
-        How the information of two arguments is found.
+    x, y : ndarray
+    turned : bool
+        Whether columns of x are explained by y.
+    backwards : bool
+        Whether they are explained from the last to the first.
     """
-    if z.constant:
-        return pair(x, y)
-    if z.discrete:
-        return strata(x, y, z.array, pair)
-    if y.discrete and not x.discrete:
-        # A label stands alone; the information is symmetric.
-        x, y = y, x
-    whole, part = pair(x, y.beside(z)), pair(x, z)
-    parts = [Part("x and all others", whole), Part("x and given", part, -1.0)]
-    return summed(parts, f"{whole.method} less {part.method}")
+
+    normalised = True
+    flexible = True
+
+    def __init__(
+        self,
+        x: Array,
+        y: Array,
+        rng: np.random.Generator,
+        turned: bool = False,
+        backwards: bool = False,
+    ) -> None:
+        self.turned, self.backwards, self.rng = turned, backwards, rng
+        given, explained = (y, x) if turned else (x, y)
+        if backwards:
+            explained = explained[:, ::-1]
+        self.given, self.explained = given, explained
+        self.name = "conditional, x by y" if turned else "conditional"
+        self._kinds: dict[tuple[int, bool], tuple[bool, tuple[str, float]]] = {}
+        self._components: int | None = None
+        self._products: list[tuple[int, int]] | None = None
+        self._sides: tuple[Features, Features] | None = None
+
+    def anew(self) -> ConditionalRatio:
+        """The same with nothing chosen yet: other rows choose again."""
+        given, explained = self.given, self.explained[:, :: -1 if self.backwards else 1]
+        x, y = (explained, given) if self.turned else (given, explained)
+        return ConditionalRatio(x, y, self.rng, self.turned, self.backwards)
+
+    def fit(self, rows: IntArray) -> Self:
+        both = self._features(len(rows))
+        if self._products is None:
+            self._products = self._sought(both, rows)
+            self._sides = None
+            both = self._features(len(rows))
+        self._factors = [self._factor(both, k, rows, True) for k in range(self.explained.shape[1])]
+        self._own = self._alone(both, rows)
+        return self
+
+    def log_ratio(self, i: IntArray, j: IntArray) -> Array:
+        given, explained = (j, i) if self.turned else (i, j)
+        return np.asarray(
+            np.sum([one(given, explained) for one in self._factors], axis=0) - self._own[explained]
+        )
+
+    def left_over(self, rows: IntArray) -> Iterator[tuple[Array, Array]]:
+        """For every column what it was explained by and its residual, in units of its spread."""
+        for k, one in enumerate(self._factors):
+            inputs = np.hstack([self.given[rows], self.explained[rows, :k]])
+            yield inputs, np.clip(one.scaled(rows, rows), -4.0, 4.0)
+
+    def _alone(self, both: tuple[Features, Features], rows: IntArray) -> Array:
+        """Log-density of the explained rows by themselves.
+
+        A density that fits badly would make the ratio too large: the better of two is taken.
+        """
+        every, d = np.arange(len(self.explained)), self.explained.shape[1]
+        own: Array = np.sum(
+            [self._factor(both, k, rows, False)(every, every) for k in range(d)], axis=0
+        )
+        if d == 1:
+            return own
+        if self._components is None:
+            judge = np.arange(len(rows)) % 4 == 0
+            fitted, judged = self.explained[rows[~judge]], self.explained[rows[judge]]
+            best, self._components = float(own[rows].mean()), 0
+            for k in _COMPONENTS:
+                if k * _ROWS * d > len(fitted):
+                    break
+                level = float(fit_normals(fitted, k, self.rng)(judged).mean())
+                if level <= best:
+                    break
+                best, self._components = level, k
+        if not self._components:
+            return own
+        return fit_normals(self.explained[rows], self._components, self.rng)(self.explained)
+
+    def _features(self, n: int) -> tuple[Features, Features]:
+        if self._sides is None:
+            width = self.given.shape[1] + self.explained.shape[1]
+            knots = int(min(n / (_ROWS * width) - 2, _KNOTS))
+            sides = [Features.of(z, knots) for z in (self.given, self.explained)]
+            first = sides[0].with_products(self.given, self._products or [])
+            self._sides = first, sides[1]
+        return self._sides
+
+    def _sought(self, both: tuple[Features, Features], rows: IntArray) -> list[tuple[int, int]]:
+        """Products of two columns of the given side that residuals clearly follow."""
+        z, d = self.given[rows], self.given.shape[1]
+        if not 2 <= d <= _FEW:
+            return []
+        found: dict[tuple[int, int], float] = {}
+        first, second = np.triu_indices(d, 1)
+        square = z * z
+        spread = np.sqrt(np.maximum((square.T @ square / len(z))[first, second], 1e-12))
+        for k in range(self.explained.shape[1]):
+            design, _ = _design(both, k, rows, True)
+            target = self.explained[rows, k]
+            residual = target - design @ _solved(design, target, None, _RIDGE)
+            residual = residual / max(float(residual.std()), 1e-12)
+            clear = np.abs((z * residual[:, None]).T @ z)[first, second]
+            clear = clear / (np.sqrt(len(z)) * spread)
+            for at in np.argsort(-clear, kind="stable")[:_PRODUCTS]:
+                if clear[at] > _CLEAR:
+                    pair = int(first[at]), int(second[at])
+                    found[pair] = max(found.get(pair, 0.0), float(clear[at]))
+        return sorted(found, key=lambda pair: -found[pair])[:_PRODUCTS]
+
+    def _factor(
+        self, both: tuple[Features, Features], k: int, rows: IntArray, with_given: bool
+    ) -> _Factor:
+        """Column k given the columns before it, and the other side where that is asked for."""
+        design, split = _design(both, k, rows, with_given)
+        target = self.explained[rows, k]
+        coefficients = _solved(design, target, None, _RIDGE)
+        residual = target - design @ coefficients
+        flat = np.zeros(design.shape[1])
+        flat[0] = np.log(max(float(residual.std()), 1e-300))
+        fits = [(coefficients, flat)]
+        if design.shape[1] > 1:
+            spread = _spread(design, residual)
+            weight = np.exp(-2.0 * (design @ spread))
+            fits.append((_solved(design, target, weight, _RIDGE), spread))
+        kept = self._kinds.get((k, with_given))
+        made = []
+        for uneven, (mean, spread) in enumerate(fits):
+            if kept is not None and kept[0] != bool(uneven):
+                continue
+            log_spread = design @ spread
+            scaled = (target - design @ mean) * np.exp(-log_spread)
+            line, kind = fit_line(scaled, None if kept is None else kept[1])
+            made.append(
+                (float((line(scaled) - log_spread).mean()), bool(uneven), kind, mean, spread, line)
+            )
+        # Of a spread that varies as much must be gained as its features cost.
+        cost = design.shape[1] / len(rows)
+        best = made[-1] if len(made) > 1 and made[1][0] > made[0][0] + cost else made[0]
+        _, uneven, kind, mean, spread, line = best
+        self._kinds.setdefault((k, with_given), (uneven, kind))
+        given, before = both[0].values, both[1].values[:, both[1].column < k]
+        if not with_given:
+            given = given[:, :0]
+
+        def parts(one: Array) -> tuple[Array, Array]:
+            return given @ one[1 : 1 + split], before @ one[1 + split :] + one[0]
+
+        return _Factor(self.explained[:, k], *parts(mean), *parts(spread), line)
+
+
+def _design(
+    both: tuple[Features, Features], k: int, rows: IntArray, with_given: bool
+) -> tuple[Array, int]:
+    """A constant, features of the given side and of the columns before k; how many are given."""
+    before = both[1].values[:, both[1].column < k][rows]
+    parts = [np.ones((len(rows), 1))]
+    split = 0
+    if with_given:
+        parts.append(both[0].values[rows])
+        split = both[0].values.shape[1]
+    return np.hstack([*parts, before]), split
+
+
+def _solved(design: Array, target: Array, weight: Array | None, ridge: float) -> Array:
+    """Least squares, each row with its weight."""
+    own = design if weight is None else design * weight[:, None]
+    gram = own.T @ design
+    gram[np.diag_indices_from(gram)] *= 1.0 + ridge
+    gram[np.diag_indices_from(gram)] += ridge * np.trace(gram) / len(gram)
+    found = np.linalg.solve(gram, own.T @ target)
+    # A second step takes out what rounding left, which counts where residuals are tiny.
+    return np.asarray(found + np.linalg.solve(gram, own.T @ (target - design @ found)))
+
+
+def _spread(design: Array, residual: Array) -> Array:
+    """Coefficients of the logarithm of the spread: Gamma regression of squares, log link."""
+    square = residual**2
+    start = max(float(square.mean()), 1e-300)
+    gram = design.T @ design / len(design)
+    gram[np.diag_indices_from(gram)] += _SPREAD_RIDGE
+    found = np.zeros(design.shape[1])
+    found[0] = np.log(start)
+    for _ in range(_STEPS):
+        excess = np.clip(square * np.exp(-np.clip(design @ found, -600, 600)) - 1.0, -1.0, 6.0)
+        step = np.linalg.solve(gram, design.T @ excess / len(design))
+        found = found + step / max(1.0, 0.5 * float(np.abs(design @ step).max()))
+    return np.asarray(0.5 * found)

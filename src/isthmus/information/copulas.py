@@ -143,6 +143,7 @@ class StudentRatio(PairRatio):
     """
 
     name = "student"
+    normalised = True
 
     def __init__(self, x: Marginal, y: Marginal) -> None:
         level: Array = np.hstack([x.level, y.level])

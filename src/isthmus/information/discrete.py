@@ -63,7 +63,8 @@ def pair_information(
         return label_information(rows, label.array, seeds, n_folds)
     if x.categories or y.categories:
         return mixed_information(x, y, pair)
-    return numbers(Marginal.of(x.array), Marginal.of(y.array))
+    left, right = (Marginal.of(side.array, seeds(f"ties {k}")) for k, side in enumerate((x, y)))
+    return numbers(left, right)
 
 
 def _as_label(x: Values, label: Values) -> IntArray | None:

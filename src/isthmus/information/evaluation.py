@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from scipy.special import logsumexp, ndtri
 
-from ..data.holdout import Gain, Split, paired_gain
+from ..data.holdout import PROVEN, Gain, Split, paired_gain
 from ..functionals.bounds import REACHED, kl_lower_bound
 from ..typing import Array, IntArray
 from .marginal import Variates
@@ -22,14 +22,23 @@ CHASM = 4.0
 """Above so many nats no shuffled pair looks like a joint one, and masses tell nothing."""
 
 
+_TOP = 0.99
+
+
 class PairRatio(ABC):
     """A log-ratio of joint to product, at pairs of rows given by their numbers.
 
-    ``has_variates`` says whether it is the normal copula of what :meth:`variates` returns.
+    ``has_variates`` says whether it is the normal copula of what :meth:`variates` returns,
+    ``normalised`` whether it is a ratio of densities: then its mass is one, whatever few shuffled
+    pairs say of it; ``knows_inside`` whether what it says of fitted rows means anything;
+    ``flexible`` whether it comes nearer to any truth with more rows.
     """
 
     name: str
     has_variates = False
+    normalised = False
+    knows_inside = True
+    flexible = False
 
     @abstractmethod
     def fit(self, rows: IntArray) -> Self:
@@ -46,10 +55,12 @@ class PairRatio(ABC):
     def information(self, found: Evaluation) -> tuple[float, float]:
         """Mutual information by this ratio, and its standard error."""
         # On fitted rows a ratio is too good by as much as it is too bad on others.
-        outside, inside = found.bound, float(np.mean(found.inside))
+        outside = found.score if self.normalised else found.bound
+        inside = float(np.mean(found.inside))
         noise = float(np.nanstd(found.joint)) / np.sqrt(len(found.joint))
         # A ratio whose mass is not one is not the right one: what that changes is unsure, too.
-        parts = (noise, found.mass_error, 0.5 * (inside - outside), found.plug_in - outside)
+        doubt = () if self.normalised else (found.mass_error, found.plug_in - outside)
+        parts = (noise, 0.5 * (inside - outside), *doubt)
         return 0.5 * (outside + inside), float(np.sqrt(np.sum(np.square(parts))))
 
 
@@ -63,6 +74,8 @@ class Evaluation:
     shuffled: Array
     """Logarithm of the mean ratio over the shuffled pairs of each row of x. For the true ratio that
     mean has expectation one at every x, so that rows are as good as independent."""
+    one_shuffled: Array
+    """Log-ratio at one shuffled pair for every row of x."""
     highest: float
     """Largest log-ratio of a shuffled pair."""
     log_mass: Array
@@ -118,6 +131,27 @@ class Evaluation:
                 error = float(np.hypot(error, each.mass_error))
         return self.score - other.score > margin * error
 
+    def clearly_above(self, other: Evaluation, rows: IntArray) -> bool:
+        """Whether another is worse by more than chance at some rows that both have seen."""
+        gain = row_gain(self.joint[rows], other.joint[rows])
+        ahead = gain.mean - self.excess + other.excess
+        return bool(ahead > PROVEN * max(gain.std_error, 1e-12))
+
+
+def joined(first: Evaluation, rest: Evaluation) -> Evaluation:
+    """What one ratio says in some folds and in others."""
+    seen = np.isfinite(first.joint)
+    return Evaluation(
+        first.ratio,
+        np.where(seen, first.joint, rest.joint),
+        np.where(seen, first.shuffled, rest.shuffled),
+        np.where(seen, first.one_shuffled, rest.one_shuffled),
+        max(first.highest, rest.highest),
+        np.concatenate([first.log_mass, rest.log_mass]),
+        np.concatenate([first.mass_errors, rest.mass_errors]),
+        np.concatenate([first.inside, rest.inside]),
+    )
+
 
 def row_gain(mine: Array, theirs: Array) -> Gain:
     """Gain of one log-ratio over another on the same rows, all of which count equally."""
@@ -136,8 +170,8 @@ def evaluate(
 
     With ``inside`` it is evaluated on the fitted rows, too.
     """
-    n = len(splits[0].train) + len(splits[0].held)
-    joint, shuffled = np.full((2, n), np.nan)
+    n = 1 + max(int(rows.max()) for split in splits for rows in (split.train, split.held))
+    joint, shuffled, one = np.full((3, n), np.nan)
     highest = -np.inf
     log_mass, mass_errors, within = np.full((3, len(splits)), np.nan)
     for k, split in enumerate(splits):
@@ -147,14 +181,19 @@ def evaluate(
         joint[rows] = ratio.log_ratio(rows, rows)
         values = _at_shuffled(ratio, rows, rng, SHUFFLES)
         each = values.reshape(-1, len(rows))
+        one[rows] = each[0]
         shuffled[rows] = logsumexp(each, axis=0) - np.log(len(each))
         highest = max(highest, float(values.max()))
-        log_mass[k], mass_errors[k] = _log_mass(values)
-        if inside:
-            some = fitted[: max(len(rows), 4000)]
-            mass = _log_mass(_at_shuffled(ratio, some, rng, 2))[0]
-            within[k] = ratio.log_ratio(fitted, fitted).mean() - mass
-    return Evaluation(ratio, joint, shuffled, highest, log_mass, mass_errors, within)
+        # Beyond nearly all joint pairs a ratio at a shuffled pair is off, and means nothing.
+        top = float(np.quantile(joint[rows], _TOP))
+        log_mass[k], mass_errors[k] = _log_mass(np.minimum(values, top))
+        if inside and ratio.knows_inside:
+            own = ratio.log_ratio(fitted, fitted)
+            within[k] = own.mean()
+            if not ratio.normalised:
+                values = _at_shuffled(ratio, fitted[: max(len(rows), 4000)], rng, 2)
+                within[k] -= _log_mass(np.minimum(values, np.quantile(own, _TOP)))[0]
+    return Evaluation(ratio, joint, shuffled, one, highest, log_mass, mass_errors, within)
 
 
 def _at_shuffled(ratio: PairRatio, rows: IntArray, rng: np.random.Generator, count: int) -> Array:

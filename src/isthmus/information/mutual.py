@@ -16,13 +16,13 @@ from ..data.validation import check_flag, check_number, check_option
 from ..diagnostics.check import objections
 from ..diagnostics.found import Diagnostics
 from ..typing import Array, RandomState
-from .choice import choose_ratio
-from .conditional import conditional_information
 from .copulas import gaussian_information
 from .discrete import pair_information
 from .evaluation import lower_bound
+from .given import conditional_information
 from .marginal import Marginal, canonical
 from .neighbours import ksg_terms
+from .numbers import number_information
 from .result import Answer, Information
 from .sentinels import sentinel_notes
 from .values import Values, read_values
@@ -171,8 +171,8 @@ class _Options:
         both = {"gaussian": (x.scores, y.scores), "cca": (x.raw, y.raw)}
         if self.method in both:
             a, b = both[self.method]
-            found = gaussian_information(a, b, scores=self.method == "gaussian")
-            return Answer(*found, self.method, infinite=_same(a, b))
+            normal = gaussian_information(a, b, scores=self.method == "gaussian")
+            return Answer(*normal, self.method, infinite=_same(a, b))
         if self.method == "ksg":
             return Answer.of_terms(ksg_terms(x.raw, y.raw, k=min(5, n - 1)), "ksg")
         if self.method in BOUNDS:
@@ -181,8 +181,8 @@ class _Options:
             settings = CriticSettings()
             bound = variational_information(x.raw, y.raw, self.method, self.seeds, settings)
             return Answer(*bound, self.method)
-        best = choose_ratio(x, y, self.seeds, self._folds(n), self.residual, self.verbose)
-        return replace(best, infinite=any(_same(*pair) for pair in both.values()))
+        found = number_information(x, y, self.seeds, self._folds(n), self.residual, self.verbose)
+        return replace(found, infinite=any(_same(*pair) for pair in both.values()))
 
     def _folds(self, n: int) -> int:
         """Number of folds of n rows: at least ten rows each."""

@@ -48,16 +48,13 @@ def ksg_terms(x: Array, y: Array, k: int = 3) -> Array:
 
 @dataclass(eq=False)
 class NeighbourRatio(PairRatio):
-    """Log-ratio at pairs that were not fitted, from k neighbours among the fitted rows.
-
-    The information is estimated in normal scores, whatever the coordinates of the ratio are.
-    """
+    """Log-ratio at pairs that were not fitted, from k neighbours among the fitted rows."""
 
     x: Array
     y: Array
-    scores: tuple[Array, Array]
     k: int = 10
     name = "neighbours"
+    knows_inside = False
 
     def fit(self, rows: IntArray) -> Self:
         self.n = len(rows)
@@ -80,7 +77,7 @@ class NeighbourRatio(PairRatio):
         return out
 
     def information(self, found: Evaluation) -> tuple[float, float]:
-        near, far = ksg_terms(*self.scores, k=3), ksg_terms(*self.scores, k=12).mean()
+        near, far = ksg_terms(self.x, self.y, k=3), ksg_terms(self.x, self.y, k=12).mean()
         value = float(near.mean())
         # Fewer neighbours have less bias; what the next fewer would change is not known.
         return value, float(np.hypot(near.std() / np.sqrt(len(near)), value - far))

@@ -50,6 +50,7 @@ class ResidualRatio(PairRatio):
     lr: float = 3e-3
     weight_decay: float = 1e-3
     name = "network"
+    flexible = True
 
     def __post_init__(self) -> None:
         require_torch("residual=True")

@@ -1,0 +1,137 @@
+"""Mutual information of two tables of numbers: a ratio, what the stack adds to it, its checks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..data.holdout import PROVEN
+from ..data.seeds import Seeds
+from .checks import check_bound, check_left_over, check_ways, common_checks
+from .choice import Trials, choose_ratio
+from .conditional import ConditionalRatio
+from .evaluation import CHASM, Evaluation, evaluate, lower_bound, row_gain
+from .learned import Learned, learn, ratio_curve
+from .marginal import Marginal
+from .neighbours import ksg_terms
+from .result import Answer
+
+# Columns in all up to which nearest neighbours have a say.
+_FEW = 4
+# Where so large a share is still to be learned, the stack gets more rows.
+_STEEP = 0.1
+# A curve leads no further than by this share of what was learned.
+_FURTHEST = 0.5
+# What any family may be off by across a chasm, as a share: no row could show it.
+_FAMILY = 0.015
+# Families with a score within this share of the best are rivals to it across a chasm.
+_RIVAL = 0.05
+
+
+def number_information(
+    x: Marginal, y: Marginal, seeds: Seeds, n_folds: int, residual: bool, verbose: int
+) -> Answer:
+    """Mutual information of x and y by the ratio that held-out pairs prefer."""
+    best, trials = choose_ratio(x, y, seeds, n_folds, verbose)
+    if residual:
+        best = _with_network(best, trials)
+    found = _by_ratio(best, trials)
+    joint, shuffled, others = best.joint, best.one_shuffled, _rivals(best, trials)
+    steep = found.further[1] > _STEEP * found.value
+    learned = learn(best, trials, 2 if steep else 1) if best.plug_in < CHASM else None
+    if learned is not None:
+        other = _by_stack(learned, best, found)
+        if learned.proven and other.value - learned.curve.value > best.score:
+            found, joint, shuffled = other, learned.joint, learned.shuffled
+        else:
+            # What is not proven may still be so: the interval reaches to it.
+            gap = other.value - found.value
+            below, above = found.further
+            found = replace(found, further=(max(below, -gap), max(above, gap)))
+    if trials.n_columns <= _FEW and found.value < CHASM:
+        near = _by_neighbours(trials)
+        if near.value - found.value - found.further[1] > PROVEN * near.std_error:
+            # Neighbours err low if at all; their ratio is too noisy to win by its likelihood.
+            found = replace(near, held_out=found.held_out, trials=found.trials)
+        others["nearest neighbours"] = near.value
+    checks = common_checks(found, joint, shuffled, others, trials.n_columns)
+    proven = lower_bound(best, found.value, found.std_error, 0.95)
+    if not found.method.startswith("stack"):
+        checks["bound"] = check_bound(found, proven)
+    if best.plug_in >= CHASM and isinstance(best.ratio, ConditionalRatio):
+        checks["left_over"] = check_left_over(best.ratio, best, found.value)
+        if len(trials.ways) > 1:
+            checks["ways"] = check_ways(trials.ways)
+    return replace(found, checks=checks)
+
+
+def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
+    """The number by the chosen ratio alone."""
+    value, error = best.ratio.information(best)
+    told = tuple({"name": one.ratio.name, "score": one.score} for one in trials.found)
+    further = (0.0, 0.0)
+    if best.ratio.flexible:
+        curve = ratio_curve(best, trials)
+        outside = best.score if best.ratio.normalised else best.bound
+        value = max(value, outside + min(curve.value, _FURTHEST * max(outside, 0.0)))
+        error = float(np.hypot(error, curve.sure * curve.ahead * curve.noise))
+        further = (curve.value, curve.above)
+    if best.plug_in >= CHASM:
+        # Across a chasm the family decides: other families that fit nearly as well count.
+        spread = [one - value for one in _rivals(best, trials).values()]
+        own = _FAMILY * value
+        below = max([further[0] + own, *(-one for one in spread)])
+        further = below, max([further[1] + own, *spread])
+    return Answer(value, error, best.ratio.name, best.joint, best, told, further)
+
+
+def _by_stack(learned: Learned, best: Evaluation, found: Answer) -> Answer:
+    """The number by the stack, at the level of all rows."""
+    rows, curve = learned.rows, learned.curve
+    # The ratio before is known at all rows: what the drawn ones have by chance is taken off.
+    shift = float(best.joint.mean() - best.joint[rows].mean())
+    learnt = float(learned.joint.mean()) + shift
+    value = learnt + min(curve.value, _FURTHEST * max(learnt, 0.0))
+    added = row_gain(learned.joint, best.joint[rows]).std_error
+    noise = float(best.joint.std() / np.sqrt(len(best.joint)))
+    error = float(np.sqrt(added**2 + noise**2 + (curve.sure * curve.ahead * curve.noise) ** 2))
+    names = sorted(((a, name) for name, a in learned.members if a > 0), reverse=True)
+    method = "stack: " + ", ".join(f"{name} ({a:.2g})" for a, name in names)
+    # The interval reaches to what the ratio alone says.
+    below = max(curve.value, value - found.value)
+    above = max(curve.above, found.value - value)
+    told = (*found.trials, {"name": "stack", "score": float(learned.joint.mean())})
+    return replace(
+        found, value=value, std_error=error, method=method, trials=told, further=(below, above)
+    )
+
+
+def _by_neighbours(trials: Trials) -> Answer:
+    """The number by nearest neighbours; fewer neighbours have less bias."""
+    near, far = (ksg_terms(*trials.scores, k=k) for k in (3, 12))
+    error = float(np.hypot(near.std() / np.sqrt(len(near)), near.mean() - far.mean()))
+    gap = max(float(near.mean() - far.mean()), 0.0)
+    return Answer(float(near.mean()), error, "neighbours", near, further=(0.0, gap))
+
+
+def _rivals(best: Evaluation, trials: Trials) -> dict[str, float]:
+    """The number by other families that fit nearly as well."""
+    least = best.score - _RIVAL * max(best.score, 0.0)
+    return {
+        one.ratio.name: one.ratio.information(one)[0]
+        for one in trials.found
+        if one is not best
+        and one.ratio.name != best.ratio.name
+        and one.score > least
+        and not best.beats(one, PROVEN if best.plug_in < CHASM else np.inf)
+    }
+
+
+def _with_network(best: Evaluation, trials: Trials) -> Evaluation:
+    from .residual import ResidualRatio
+
+    ratio = ResidualRatio(best.ratio, trials.x.scores, trials.y.scores, trials.seeds)
+    learned = evaluate(ratio, trials.splits, trials.rng)
+    trials.found.append(learned)
+    return learned if learned.beats(best, PROVEN) else best

@@ -87,11 +87,6 @@ CHECK_TITLES = {
     "classes": "Rows of every label",
     "strata": "Rows of every stratum",
     "levels": "Columns of levels",
-    "mass": "Mass under shuffled pairs",
-    "one_row": "Whether one row decides",
-    "rows": "Rows for each column",
-    "left_over": "What the regression leaves over",
-    "ways": "Agreement of the orders of columns",
 }
 
 
@@ -240,10 +235,6 @@ _OBJECTIONS = {
     "family": "no family of densities that was tried fits the rows",
     "bound": "held-out rows prove more than the fit says",
     "precision": "the interval is too wide to be of use",
-    "cells": "there are too few rows for so many pairs of labels",
-    "labels": "labels hardly repeat",
-    "classes": "most labels have too few rows",
-    "strata": "many rows are of strata with too few rows",
     "mass": "the ratio does not average to one over shuffled pairs",
     "one_row": "one row decides the answer",
     "rows": "there are few rows for so many columns",

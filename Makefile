@@ -19,7 +19,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest docs tables dist format lock clean fuzz test-lowest test-newest smoke mutants
+.PHONY: help demo test test-all lint types pytest docs tables dist format lock clean fuzz test-lowest test-newest smoke mutants
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ pytest: export OMP_NUM_THREADS := 1
 pytest: export OPENBLAS_NUM_THREADS := 1
 pytest: $(FULL)  ## the tests alone
 	$(PY) -m pytest
+
+test-all: lint types $(FULL)  ## the same with the tests that take long
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest --slow
 
 fuzz: $(READY)  ## a thousand odd inputs; ISTHMUS_FUZZ=5000 draws others
 	$(PY) -m pytest tests/fuzz

@@ -42,6 +42,9 @@ DRAW = {
     "family_agreement": lambda **k: plots.family_agreement(2.0, {"other": 3.0}, **k),
     "drift_line": lambda **k: plots.drift_line(["a", "b"], [0, 1], [0, 0], [1, 2], began=1, **k),
     "drift_map": lambda **k: plots.drift_map(["a"], ["u", "v"], [[0, 1]], **k),
+    "information_map": lambda **k: plots.information_map(
+        ["a", "b"], [[1, 2], [2, 1]], trusted=[[1, 0], [0, 1]], **k
+    ),
     "intervals": lambda **k: plots.intervals(["a", "b"], [1, 2], [0, 1], [3, np.inf], **k),
     "permutation_null": lambda **k: plots.permutation_null(X_P**2, 9.0, p_value=0.01, **k),
     "column_ranking": lambda **k: plots.column_ranking(["a", "b"], [1, 2], [0.1, 0.2], **k),

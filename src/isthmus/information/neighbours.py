@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -9,14 +10,17 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import digamma
 
+from ..data.holdout import PROVEN
+from ..diagnostics.check import Check, advised
 from ..typing import Array, IntArray
 from .evaluation import Evaluation, PairRatio
 from .marginal import drawn_apart
 
+# Nats below zero that are no matter.
+LITTLE = 0.01
 
-def ksg_terms(
-    x: Array, y: Array, k: int = 3, rng: np.random.Generator | None = None
-) -> Array:
+
+def ksg_terms(x: Array, y: Array, k: int = 3, rng: np.random.Generator | None = None) -> Array:
     r"""Terms whose mean is the first estimator of Kraskov et al., shape (n,).
 
     .. math:: \psi(k) + \psi(n) - \psi(n_x + 1) - \psi(n_y + 1)
@@ -50,16 +54,44 @@ def ksg_terms(
     >>> bool(0.2 < ksg_terms(np.round(x), np.round(y)).mean() < 0.35)  # 0.27 by counts
     True
     """
+    return ksg_terms_of(x, y, (k,), rng)[0]
+
+
+def ksg_terms_of(
+    x: Array, y: Array, ks: Sequence[int], rng: np.random.Generator | None = None
+) -> list[Array]:
+    """The same for several numbers of neighbours, which share the search for them."""
     n = len(x)
     rng = np.random.default_rng(0) if rng is None else rng
     x, y = (np.column_stack([drawn_apart(each, rng) for each in side.T]) for side in (x, y))
     both = np.hstack([x, y])
-    distance = np.asarray(cKDTree(both).query(both, k + 1, p=np.inf)[0])[:, -1]
-    terms = np.full(n, digamma(k) + digamma(n))
-    for side in (x, y):
-        # A row counts itself, which is the one that is added to those strictly nearer.
-        terms -= digamma(np.maximum(_nearer(side, distance), 1))
-    return np.asarray(terms)
+    found = np.asarray(cKDTree(both).query(both, [k + 1 for k in ks], p=np.inf)[0])
+    out = []
+    for k, distance in zip(ks, found.T, strict=True):
+        terms = np.full(n, digamma(k) + digamma(n))
+        for side in (x, y):
+            # A row counts itself, which is the one that is added to those strictly nearer.
+            terms -= digamma(np.maximum(_nearer(side, distance), 1))
+        out.append(terms)
+    return out
+
+
+def check_sign(value: float, error: float) -> Check:
+    """Whether an estimate is negative beyond its noise, which no independent rows make it.
+
+    Examples
+    --------
+    >>> check_sign(-0.01, 0.01).verdict, check_sign(-0.1, 0.01).verdict
+    ('ok', 'fail')
+    """
+    below = max(-value, 0.0)
+    return advised(
+        value,
+        "fail" if below > max(PROVEN * error, LITTLE) else "ok",
+        f"Nearest neighbours give {value:.3g} ± {error:.2g} nats",
+        fail=": that is no noise of zero. Perhaps rows avoid each other, as in a timetable, and "
+        "are not drawn independently.",
+    )
 
 
 def _nearer(side: Array, distance: Array) -> IntArray:

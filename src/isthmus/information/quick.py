@@ -35,7 +35,7 @@ from .values import Values
 _FEW_ROWS, _MOST_ROWS = 500, 20_000
 # Numbers of neighbours: few have little bias, and what more of them say tells how much.
 _NEAR, _FAR = 4, 16
-# Rows of every cell for a table of all values, where numbers have few of them.
+# Rows of every pair of values, in the mean, from which on numbers are counted like labels.
 _ROWS_PER_CELL = 10
 # Correlations of normal scores above this are those of a function.
 _SAME = 1.0 - 1e-10
@@ -73,8 +73,7 @@ def quick_information(x: SingleColumn, y: SingleColumn) -> Answer:
 
 
 def _by_kind(x: SingleColumn, y: SingleColumn) -> Answer:
-    few = len(x.known) * len(y.known) * _ROWS_PER_CELL <= len(x)
-    if few or (x.values.discrete and y.values.discrete):
+    if (x.values.discrete and y.values.discrete) or _is_countable(x, y):
         return _least(table_information(x.label, y.label, x.seeds))
     if x.values.discrete or y.values.discrete:
         rows, label = (y, x) if x.values.discrete else (x, y)
@@ -88,8 +87,19 @@ def _by_kind(x: SingleColumn, y: SingleColumn) -> Answer:
     return _numbers(x, y)
 
 
+def _is_countable(x: SingleColumn, y: SingleColumn) -> bool:
+    """Whether there are rows enough for every pair of values that occurs."""
+    most = len(x) / _ROWS_PER_CELL
+    if max(len(x.known), len(y.known)) > most:
+        return False
+    if len(x.known) * len(y.known) <= most:
+        return True
+    joint = x.label.astype(np.int64) * len(y.known) + y.label
+    return len(np.unique(joint)) <= most
+
+
 def _least(found: Answer) -> Answer:
-    """What a table shows, where it has too few rows to say more, so that no name of rows is high."""
+    """What a table shows, where it has too few rows to say more, and no name of rows ranks high."""
     if not any(check.verdict == "fail" for check in found.checks.values()):
         return found
     down, up = found.further

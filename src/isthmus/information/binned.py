@@ -16,8 +16,9 @@ from .values import Values, joint_label, numbered
 
 # Rows of every class in every bin, in the mean, and bins at most.
 _ROWS_PER_CELL, _MOST_BINS = 20, 64
-# Nats that may come with finer bins, and shares of the value.
-_LITTLE, _GAINED = 0.03, (0.15, 0.3)
+# Nats that twice as many bins may bring, whatever the value is, and shares of the value. So many
+# nats, of the log 2 that they can bring at most, are too many whatever the value is.
+_LITTLE, _GAINED, _STEEP = 0.03, (0.15, 0.3), 0.35
 
 
 def binned_information(x: Values, label: IntArray, seeds: Seeds) -> Answer:
@@ -82,7 +83,7 @@ def _check_bins(value: float, gain: float) -> Check:
     share = 0.0 if gain <= _LITTLE else gain / max(value, LEAST_KL)
     return advised(
         share,
-        graded(share, *_GAINED),
+        "fail" if gain > _STEEP else graded(share, *_GAINED),
         f"Twice as many bins say {gain:.2g} nats more",
         warn=": finer ones, of more rows, would tell.",
         fail=": finer ones, of more rows, would say more. Only the lower end is known.",

@@ -174,9 +174,9 @@ def test_the_worst_of_every_check_is_kept():
 
 def test_mixed_frames_on_both_sides():
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 150))
-    town = rng.choice(["Bonn", "Kiel"], 150)
-    same = np.where(rng.uniform(size=150) < 0.9, town == "Kiel", town != "Kiel")
+    a, b = rng.normal(size=(2, 210))
+    town = rng.choice(["Bonn", "Kiel"], 210)
+    same = np.where(rng.uniform(size=210) < 0.9, town == "Kiel", town != "Kiel")
     u = pd.DataFrame({"a": a, "town": town})
     v = pl.DataFrame({"sum": a + b, "same": np.where(same, "k", "b")})
     found = mutual_information(u, v, random_state=0)

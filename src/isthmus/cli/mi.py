@@ -175,7 +175,7 @@ def _show_one(
     notes = list(dict.fromkeys([*notes, *found.notes]))
     if as_json:
         named = dict(zip(("x", "y", "given"), groups, strict=True))
-        document = {**named, "mutual_information": found.to_dict(), "trusted": trusted}
+        document: dict[str, Any] = {**named, "mutual_information": found.to_dict(), "trusted": trusted}
         document |= {"sentence": sentence, "rows": found.n_rows, **facts, "notes": notes}
         print_json(json_value(document))
         return
@@ -198,7 +198,7 @@ def _show_all(
 
     notes = list(dict.fromkeys([*notes, *found.notes]))
     if as_json:
-        arrays = {"matrix": found.values, "std_errors": found.std_errors}
+        arrays: dict[str, Any] = {"matrix": found.values, "std_errors": found.std_errors}
         arrays |= {"low": found.low, "high": found.high, "trusted": found.trusted}
         print_json(json_value({**found.to_dict(), **arrays, **facts, "notes": notes}))
         return

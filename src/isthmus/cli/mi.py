@@ -175,7 +175,11 @@ def _show_one(
     notes = list(dict.fromkeys([*notes, *found.notes]))
     if as_json:
         named = dict(zip(("x", "y", "given"), groups, strict=True))
-        document: dict[str, Any] = {**named, "mutual_information": found.to_dict(), "trusted": trusted}
+        document: dict[str, Any] = {
+            **named,
+            "mutual_information": found.to_dict(),
+            "trusted": trusted,
+        }
         document |= {"sentence": sentence, "rows": found.n_rows, **facts, "notes": notes}
         print_json(json_value(document))
         return

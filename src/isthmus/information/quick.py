@@ -39,6 +39,8 @@ _NEAR, _FAR = 4, 16
 _ROWS_PER_CELL = 10
 # Correlations of normal scores above this are those of a function.
 _SAME = 1.0 - 1e-10
+# Standard errors of a usual interval.
+_USUAL = 1.96
 # Shares of the value that may still be missing.
 _MISSING = (0.08, 0.2)
 _LITTLE = 0.02
@@ -110,7 +112,8 @@ def _least(found: Answer) -> Answer:
 def _numbers(x: SingleColumn, y: SingleColumn) -> Answer:
     """Of two columns of numbers that are nowhere missing."""
     a, b = x.marginal.scores, y.marginal.scores
-    normal = Answer(*gaussian_information(a, b, scores=True), "gaussian")
+    correlation = abs(float(np.corrcoef(a[:, 0], b[:, 0])[0, 1]))
+    normal = _normal(a, b, correlation)
     tables = (table_information(u, v, x.seeds) for u, v in zip(x.bins, y.bins, strict=True))
     bins = led_on(*tables)
     rows = check_rows(len(x), 2)
@@ -118,16 +121,16 @@ def _numbers(x: SingleColumn, y: SingleColumn) -> Answer:
     seen = shown > LIKELY * bins.std_error or normal.value > PROVEN * normal.std_error
     # In few rows a table has few bins, and neighbours cost nothing.
     if not seen and len(x) > _FEW_ROWS:
-        above = max(bins.value + bins.further[1] - normal.value, 0.0)
+        below, above = normal.further
+        above = max(bins.value + bins.further[1] - normal.value, above)
         proven = (min(shown, normal.value), normal.std_error)
-        return replace(normal, further=(0.0, above), checks={"rows": rows}, proven=proven)
+        return replace(normal, further=(below, above), checks={"rows": rows}, proven=proven)
     near, gap, alone = _neighbours(x, a, b)
     found = near
-    correlation = abs(float(np.corrcoef(a[:, 0], b[:, 0])[0, 1]))
     margin = LIKELY if seen else PROVEN
     if correlation <= _SAME and _is_normal(x, normal, near, margin):
-        apart = normal.value - near.value
-        found = replace(normal, further=(max(apart, 0.0), max(-apart, 0.0)))
+        apart, (below, above) = normal.value - near.value, normal.further
+        found = replace(normal, further=(max(apart, below), max(-apart, above)))
     reach = float(np.log(len(x))) - _REACH
     checks = {"rows": rows, "sign": check_sign(near.value, near.std_error)}
     if found is near or found.value > reach:
@@ -141,6 +144,23 @@ def _numbers(x: SingleColumn, y: SingleColumn) -> Answer:
         checks={**found.checks, **checks},
         infinite=correlation > _SAME,
         proven=(shown, bins.std_error),
+    )
+
+
+def _normal(a: Array, b: Array, correlation: float) -> Answer:
+    """The number by the normal copula of normal scores.
+
+    On the scale of Fisher's transformation a correlation has the same error everywhere; near zero
+    the information, its square, is skewed, and the interval reaches further than its error.
+    """
+    value, error = gaussian_information(a, b, scores=True)
+    reach, middle = _USUAL / np.sqrt(len(a)), float(np.arctanh(min(correlation, _SAME)))
+    low, high = np.tanh(max(middle - reach, 0.0)), np.tanh(middle + reach)
+    ends = -0.5 * np.log1p(-np.square([low, correlation, high]).clip(max=_SAME))
+    below, above = float(ends[1] - ends[0]), float(ends[2] - ends[1])
+    half = _USUAL * error
+    return Answer(
+        value, error, "gaussian", further=(max(below - half, 0.0), max(above - half, 0.0))
     )
 
 
@@ -184,7 +204,7 @@ def _is_normal(x: SingleColumn, normal: Answer, near: Answer, margin: float) -> 
     # Neighbours err low: what they say of rows of that copula says by how much.
     rng = x.seeds("rows of the normal copula")
     u, v = rng.normal(size=(2, len(x), 1))
-    left = np.exp(-2.0 * normal.value)
+    left = np.exp(-2.0 * max(normal.value, 0.0))
     drawn, _, _ = _neighbours(x, u, np.sqrt(1.0 - left) * u + np.sqrt(left) * v)
     return abs(drawn.value - near.value) <= margin * float(np.hypot(noise, drawn.std_error))
 

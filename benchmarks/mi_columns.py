@@ -261,7 +261,7 @@ def compare_pairs(arguments: Namespace) -> list[dict[str, Any]]:
                     "method": method,
                     "value": one.value,
                     "low": one.low,
-                    "high": one.high if np.isfinite(one.high) else "not known",
+                    "high": "not known" if one.one_sided else one.high,
                     "trusted": bool(one.trusted and not one.one_sided),
                     "holds": bool(bound <= one.high),
                     "seconds": taken,

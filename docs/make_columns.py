@@ -56,8 +56,9 @@ def pairs(record: dict[str, Any]) -> str:
     """Intervals of real pairs beside what bins show."""
     rows = []
     for one in record["results"]["pairs"]:
-        known = not isinstance(one["high"], str)
-        within = f"{one['low']:.3f} to {one['high']:.3f}" if known else f"at least {one['low']:.3f}"
+        within = f"at least {one['low']:.3f}"
+        if one["trusted"]:
+            within = f"{one['low']:.3f} to {one['high']:.3f}"
         rows.append([
             f"{one['x']}, {one['y']}",
             f"{one['rows']:,}",

@@ -203,7 +203,8 @@ def mi_ranking(
     for done, column in enumerate(read.columns):
         if progress is not None:
             progress(done, len(read.columns), column.name)
-        scores[column.name] = of_pair(column, target, level)
+        # Of a copy, with which goes what was worked out of it: there may be many columns.
+        scores[column.name] = of_pair(replace(column), target, level)
     found = tuple(scores.values())
     return InformationRanking(read.names, found, read.n_rows, level, read.notes, read.left_out)
 

@@ -70,8 +70,8 @@ def pairs(record: dict[str, Any]) -> str:
         ])  # fmt: skip
     head = ["pair", "rows", "bins show", "by", "value", "95 % interval", "not below the bins"]
     return (
-        "Real columns, with ties: a table of 30 x 30 bins, less what shuffled rows show, says at "
-        f"least how much they share.\n\n{markdown(head, rows)}\n"
+        "Real columns, with ties: a table of 30 x 30 bins (fewer below 9,000 rows), less what "
+        f"shuffled rows show, says at least how much they share.\n\n{markdown(head, rows)}\n"
     )
 
 

@@ -384,6 +384,22 @@ def check_two_sample(record):
     assert "isthmus" in methods and len(methods) + len(record["missing"]) == 5
 
 
+def check_mi_columns(record):
+    scores = {
+        (one["target"], one["method"], one["kind"]): one for one in record["results"]["scores"]
+    }
+    assert {method for _, method, _ in scores} == {
+        "mi_scores", "mutual_info_classif", "mutual_info_regression",
+    }  # fmt: skip
+    own = [one for (_, method, _), one in scores.items() if method == "mi_scores"]
+    assert len(own) == 10 and not any(one["impossible"] for one in own)
+    assert scores["label", "mi_scores", "constant"]["mean_error"] == 0.0
+    # Two columns to a kind, and whole numbers tell less than those that were rounded.
+    assert 0 < scores["label", "mi_scores", "whole"]["truth"] < 0.0742
+    pairs = record["results"]["pairs"]
+    assert len(pairs) == 3 and all(one["holds"] for one in pairs)
+
+
 def check_information(record):
     found = {(each["set"], each["method"]): each for each in record["results"]}
     sets = {group for group, _ in found}

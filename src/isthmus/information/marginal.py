@@ -59,7 +59,7 @@ class Marginal:
         n, d = rows.shape
         raw, level = np.empty((2, n, d))
         for j in range(d):
-            spread = _drawn_apart(rows[:, j], rng)
+            spread = drawn_apart(rows[:, j], rng)
             raw[:, j] = _drawn_in(spread)
             order = np.lexsort((spread, rows[:, j]))
             level[order, j] = (np.arange(n) + 1.0) / (n + 1.0)
@@ -98,10 +98,10 @@ def _drawn_in(values: Array) -> Array:
     return np.asarray(unit - unit.mean())
 
 
-def _drawn_apart(values: Array, rng: np.random.Generator) -> Array:
+def drawn_apart(values: Array, rng: np.random.Generator) -> Array:
     """Values with equal ones drawn apart, up to half-way to the next value on either side."""
     known, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    if len(known) == len(values):
+    if len(known) in (1, len(values)):
         return values
     with np.errstate(over="ignore"):
         gap = np.minimum(np.diff(known), np.finfo(float).max)

@@ -13,6 +13,7 @@ from ..typing import Array
 from .conditional import ConditionalRatio
 from .copulas import GaussianRatio, Independence, StudentRatio
 from .evaluation import CHASM, Evaluation, PairRatio, evaluate, joined
+from .focused import FocusedRatio
 from .marginal import Marginal, canonical, smoothed, sources
 from .mixtures import InlierRatio, MixtureRatio
 from .neighbours import NeighbourRatio
@@ -26,6 +27,8 @@ _EXPLAINED, _EXPLAINING = 8, 100
 _COMPONENTS, _ROWS = (2, 3, 5, 8, 16, 32), 25
 # Of more columns than this, mixtures take as many leading directions of each side.
 _WHOLE, _LEADING = 12, 3
+# Rows for each column from which on all columns can have their splines.
+_AMPLE = 200
 # Most non-linear canonical variates that are tried.
 _VARIATES = 6
 # Rows on which settings are chosen.
@@ -107,10 +110,12 @@ def choose_ratio(
     trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds, verbose)
     best = trials.tried(Independence(*trials.scores))
     assert best is not None
+    first = best
     for family, margin in _FAMILIES:
         for ratio in family(trials):
             found = trials.tried(ratio, best)
-            if found is not None and found.beats(best, margin):
+            # That there is any dependence has to be beyond doubt; of what kind it is, likely.
+            if found is not None and found.beats(best, PROVEN if best is first else margin):
                 best = found
     return best, trials
 
@@ -154,6 +159,15 @@ def _conditional(trials: Trials) -> Iterator[PairRatio]:
     if best is not None:
         # More rows choose its parts again.
         yield best.anew()
+
+
+def _focused(trials: Trials) -> Iterator[PairRatio]:
+    """The few columns that matter, where there are few rows for all of them."""
+    if len(trials.x) > _AMPLE * trials.n_columns:
+        return
+    tried = [FocusedRatio(*trials.scores, trials.rng, turned) for turned in (False, True)]
+    scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in tried]
+    yield tried[int(np.argmax(scores))]
 
 
 def _finer(trials: Trials) -> Iterator[Pair]:
@@ -231,12 +245,13 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
 
 
 _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
-    (_normal, PROVEN),
-    (_student, PROVEN),
-    (_inliers, PROVEN),
-    (_conditional, PROVEN),
-    (_mixture, PROVEN),
+    (_normal, LIKELY),
+    (_student, LIKELY),
+    (_inliers, LIKELY),
+    (_conditional, LIKELY),
+    (_focused, LIKELY),
+    (_mixture, LIKELY),
     (_bent, LIKELY),
-    (_neighbours, PROVEN),
+    (_neighbours, LIKELY),
 )
 """Families, the simplest first, and by how many standard errors one has to be better."""

@@ -100,6 +100,8 @@ class ConditionalRatio(PairRatio):
         Whether columns of x are explained by y.
     backwards : bool
         Whether they are explained from the last to the first.
+    rows_each : int
+        Rows that there must be for each feature.
     """
 
     normalised = True
@@ -112,8 +114,10 @@ class ConditionalRatio(PairRatio):
         rng: np.random.Generator,
         turned: bool = False,
         backwards: bool = False,
+        rows_each: int = _ROWS,
     ) -> None:
         self.turned, self.backwards, self.rng = turned, backwards, rng
+        self.rows_each = rows_each
         given, explained = (y, x) if turned else (x, y)
         if backwards:
             explained = explained[:, ::-1]
@@ -128,7 +132,7 @@ class ConditionalRatio(PairRatio):
         """The same with nothing chosen yet: other rows choose again."""
         given, explained = self.given, self.explained[:, :: -1 if self.backwards else 1]
         x, y = (explained, given) if self.turned else (given, explained)
-        return ConditionalRatio(x, y, self.rng, self.turned, self.backwards)
+        return ConditionalRatio(x, y, self.rng, self.turned, self.backwards, self.rows_each)
 
     def fit(self, rows: IntArray) -> Self:
         both = self._features(len(rows))
@@ -181,7 +185,7 @@ class ConditionalRatio(PairRatio):
     def _features(self, n: int) -> tuple[Features, Features]:
         if self._sides is None:
             width = self.given.shape[1] + self.explained.shape[1]
-            knots = int(min(n / (_ROWS * width) - 2, _KNOTS))
+            knots = int(min(n / (self.rows_each * width) - 2, _KNOTS))
             sides = [Features.of(z, knots) for z in (self.given, self.explained)]
             first = sides[0].with_products(self.given, self._products or [])
             self._sides = first, sides[1]

@@ -249,8 +249,9 @@ def _finish(found: Answer, n_rows: int, level: float) -> Information:
     half = float(ndtri(0.5 + 0.5 * level)) * error
     low, high = found.value - half - found.further[0], found.value + half + found.further[1]
     if reason:
-        # What speaks against the value speaks against the interval that goes with it.
-        low, high = min(low, proven), np.inf
+        # What speaks against the value speaks against the interval that goes with it. What
+        # held-out pairs prove asks no ratio to be right.
+        low, high = proven if found.held_out is not None else min(low, proven), np.inf
     made = Information.within(
         found.value,
         error,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data.holdout import PROVEN
+from ..data.holdout import LIKELY, PROVEN
 from ..data.seeds import Seeds
 from .checks import check_bound, check_left_over, check_ways, common_checks
 from .choice import Trials, choose_ratio
@@ -58,7 +58,7 @@ def number_information(
     checks = common_checks(found, joint, shuffled, others, trials.n_columns)
     proven = lower_bound(best, found.value, found.std_error, 0.95)
     if not found.method.startswith("stack"):
-        checks["bound"] = check_bound(found, proven)
+        checks["bound"] = check_bound(found, proven, len(trials.x))
     if best.plug_in >= CHASM and isinstance(best.ratio, ConditionalRatio):
         checks["left_over"] = check_left_over(best.ratio, best, found.value)
         if len(trials.ways) > 1:
@@ -77,10 +77,11 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
         value = max(value, outside + min(curve.value, _FURTHEST * max(outside, 0.0)))
         error = float(np.hypot(error, curve.sure * curve.ahead * curve.noise))
         further = (curve.value, curve.above)
-    if best.plug_in >= CHASM:
-        # Across a chasm the family decides: other families that fit nearly as well count.
-        spread = [one - value for one in _rivals(best, trials).values()]
-        own = _FAMILY * value
+    if best.ratio.name != "independent":
+        # The interval reaches to what other families say that these rows do not refuse. Across a
+        # chasm the family decides, and any may be off by more.
+        spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
+        own = _FAMILY * value if best.plug_in >= CHASM else 0.0
         below = max([further[0] + own, *(-one for one in spread)])
         further = below, max([further[1] + own, *spread])
     return Answer(value, error, best.ratio.name, best.joint, best, told, further)
@@ -115,16 +116,17 @@ def _by_neighbours(trials: Trials) -> Answer:
     return Answer(float(near.mean()), error, "neighbours", near, further=(0.0, gap))
 
 
-def _rivals(best: Evaluation, trials: Trials) -> dict[str, float]:
-    """The number by other families that fit nearly as well."""
-    least = best.score - _RIVAL * max(best.score, 0.0)
+def _rivals(best: Evaluation, trials: Trials, margin: float = PROVEN) -> dict[str, float]:
+    """The number by other families that fit nearly as well, or are not so many errors behind."""
+    least = best.score - _RIVAL * max(best.score, 0.0) if best.plug_in >= CHASM else -np.inf
     return {
         one.ratio.name: one.ratio.information(one)[0]
         for one in trials.found
         if one is not best
         and one.ratio.name != best.ratio.name
+        and len(one.seen) == len(best.seen)
         and one.score > least
-        and not best.beats(one, PROVEN if best.plug_in < CHASM else np.inf)
+        and not best.beats(one, margin if best.plug_in < CHASM else np.inf)
     }
 
 

@@ -195,7 +195,7 @@ def check_ways(scores: Sequence[float]) -> Check:
     return advised(
         share,
         graded(share, 0.05, 0.1),
-        f"Explained in other orders, columns give {typical:.3g} where the best gives {highest:.3g}",
+        f"In other ways and orders the same ratio gives {typical:.3g}, where the best gives {highest:.3g}",
         warn=": what is explained is not all that there is.",
         fail=": no order explains the columns, and only the lower end is known.",
     )
@@ -224,7 +224,7 @@ def check_left_over(ratio: ConditionalRatio, evaluation: Evaluation, value: floa
     share = missing / max(value, LEAST_KL)
     return advised(
         missing,
-        graded(share, 0.02, 0.06),
+        graded(share, 0.02, 0.04),
         f"Trees explain {missing:.2g} nats more of what the regression leaves over",
         ok=": nothing is left over.",
         warn=": a little more is to be seen.",

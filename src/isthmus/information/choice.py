@@ -18,6 +18,7 @@ from .marginal import Marginal, canonical, smoothed, sources
 from .mixtures import InlierRatio, MixtureRatio
 from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
+from .straight import straightened
 
 # Columns in all up to which a family is tried.
 _NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
@@ -33,10 +34,12 @@ _AMPLE = 200
 _VARIATES = 6
 # Rows on which settings are chosen.
 _SCREEN = 3000
+# Knots of a scale where x and y are closer than ranks resolve.
+_FINE = 400
 # Nats from which on x and y are close.
 _CLOSE = 1.5
 # Ranks resolve no more than the logarithm of their number, less this.
-_COARSE = 2.5
+_COARSE, _SPARSE = 2.5, 4.0
 
 Pair = tuple[Array, Array]
 
@@ -59,6 +62,13 @@ class Trials:
         n = len(self.splits[0].train)
         some = self.seeds("screen").permutation(n)[:_SCREEN]
         self.screen = Split(self.splits[0].train[np.sort(some)], self.splits[0].held)
+        raw = self.x.raw, self.y.raw
+        found = [straightened(each) for each in raw]
+        both = tuple(b if a is None else a for a, b in zip(found, raw, strict=True))
+        bent = any(one is not None for one in found)
+        rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
+        self.closest = -0.5 * float(np.log1p(-(rho**2)))
+        self.straight: list[Pair] = [(both[0], both[1])] if bent else []
 
     @property
     def n_columns(self) -> int:
@@ -77,15 +87,19 @@ class Trials:
 
     @property
     def coordinates(self) -> list[Pair]:
-        """Raw coordinates, and scores where ranks are fine enough for what there is to see."""
-        both = [(self.x.raw, self.y.raw)]
-        return [*both, self.scores] if self.resolved else both
+        """Raw coordinates, straightened ones, and scores where ranks are fine enough."""
+        both = [(self.x.raw, self.y.raw), *self.straight]
+        return [*both, self.scores] if self.finely else both
 
     @property
     def resolved(self) -> bool:
         """Whether ranks resolve the closest pair of directions."""
-        rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
-        return bool(-0.5 * np.log1p(-(rho**2)) < np.log(len(self.x)) - _COARSE)
+        return self.closest < np.log(len(self.x)) - _COARSE
+
+    @property
+    def finely(self) -> bool:
+        """Whether they do so where rows are sparse, too, which a flexible density would take up."""
+        return self.closest < np.log(len(self.x)) - _SPARSE
 
     def tried(self, ratio: PairRatio, best: Evaluation | None = None) -> Evaluation | None:
         """Evaluate a ratio; None where the first fold tells that it is not the best."""
@@ -173,7 +187,10 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
 def _finer(trials: Trials) -> Iterator[Pair]:
     """Columns on smooth scales, and directions of each side that are independent of each other."""
     raw = trials.x.raw, trials.y.raw
-    yield smoothed(raw[0]), smoothed(raw[1])
+    for a, b in (raw, *trials.straight):
+        yield smoothed(a), smoothed(b)
+    if not trials.resolved:
+        yield smoothed(raw[0], _FINE), smoothed(raw[1], _FINE)
     if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:
         rng = trials.seeds("sources")
         yield smoothed(sources(raw[0], rng)), smoothed(sources(raw[1], rng))
@@ -205,18 +222,23 @@ def _mixture(trials: Trials) -> Iterator[PairRatio]:
     highest, best = -np.inf, None
     for both in trials.coordinates:
         for width in widths:
-            before = -np.inf
+            before, gain = -np.inf, 0.0
             for k in _COMPONENTS:
                 used = min(width, both[0].shape[1]) + min(width, both[1].shape[1])
                 if k * used * _ROWS > n * (3 if k < 16 else 1):
                     break
                 ratio = MixtureRatio(*both, k, width, trials.rng)
                 found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
+                if found.score <= before:
+                    # The best has been passed.
+                    gain = 0.0
+                    break
+                gain, before = found.score - before, found.score
                 if found.score > highest:
                     highest, best = found.score, ratio
-                if found.score <= before:
-                    break
-                before = found.score
+            if best is not None and before == highest and np.isfinite(gain):
+                # Each doubling brings about half as much as the one before.
+                best.unfinished = max(gain, 0.0)
     if best is not None:
         yield best
 
@@ -225,7 +247,7 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     """The best coordinates, set of features and number of variates, by one fold."""
     if max(trials.x.width, trials.y.width) == 1 or trials.highest > CHASM:
         return
-    coordinates = [trials.scores, (trials.x.raw, trials.y.raw)]
+    coordinates = [trials.scores, (trials.x.raw, trials.y.raw), *trials.straight]
     highest, best, best_k = -np.inf, None, 0
     split = trials.splits[0]
     for a, b in coordinates:

@@ -34,7 +34,8 @@ class PairRatio(ABC):
     ``has_variates`` says whether it is the normal copula of what :meth:`variates` returns,
     ``normalised`` whether it is a ratio of densities: then its mass is one, whatever few shuffled
     pairs say of it; ``knows_inside`` whether what it says of fitted rows means anything;
-    ``flexible`` whether it comes nearer to any truth with more rows.
+    ``flexible`` whether it comes nearer to any truth with more rows; ``unfinished`` is what a larger
+    one of its kind may add, in nats.
     """
 
     name: str
@@ -42,6 +43,7 @@ class PairRatio(ABC):
     normalised = False
     knows_inside = True
     flexible = False
+    unfinished = 0.0
 
     @abstractmethod
     def fit(self, rows: IntArray) -> Self:

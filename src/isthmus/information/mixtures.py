@@ -9,7 +9,8 @@ import numpy as np
 
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
-from .evaluation import PairRatio
+from .density import fit_line
+from .evaluation import CHASM, PairRatio
 from .marginal import Variates, canonical
 
 _STEPS, _STARTS, _FIRST = 200, 6, 12
@@ -165,7 +166,25 @@ class MixtureRatio(PairRatio):
         d = self._a.shape[1]
         self._own_x = self._joint.of_columns(slice(0, d))(self._a)
         self._own_y = self._joint.of_columns(slice(d, None))(self._b)
+        if float(self.log_ratio(rows, rows).mean()) > CHASM:
+            # Where x all but tells y, both margins err as the joint density does, and the ratio
+            # would be too large by one of them: each margin is the likelier of two densities.
+            self._own_x = self._likelier(self._own_x, self._a, rows)
+            self._own_y = self._likelier(self._own_y, self._b, rows)
         return self
+
+    def _likelier(self, own: Array, side: Array, rows: IntArray) -> Array:
+        """Log-densities of one side: of the joint mixture, or of rows of this side alone."""
+        judge = np.arange(len(rows)) % 4 == 0
+        fitted, judged = rows[~judge], rows[judge]
+        if side.shape[1] == 1:
+            column = side[:, 0]
+            better = fit_line(column[fitted])[0](column[judged]).mean() > own[judged].mean()
+            return fit_line(column[rows])[0](column) if better else own
+        alone = fit_normals(side[fitted], self.k, self.rng)
+        if alone(side[judged]).mean() <= own[judged].mean():
+            return own
+        return fit_normals(side[rows], self.k, self.rng)(side)
 
     def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         joint = self._joint(np.hstack([self._a[i], self._b[j]]))

@@ -195,7 +195,7 @@ def check_ways(scores: Sequence[float]) -> Check:
     return advised(
         share,
         graded(share, 0.05, 0.1),
-        f"In other ways and orders the same ratio gives {typical:.3g}, where the best gives {highest:.3g}",
+        f"In other ways the same ratio gives {typical:.3g} where the best gives {highest:.3g}",
         warn=": what is explained is not all that there is.",
         fail=": no order explains the columns, and only the lower end is known.",
     )

@@ -87,19 +87,23 @@ class Trials:
 
     @property
     def coordinates(self) -> list[Pair]:
-        """Raw coordinates, straightened ones, and scores where ranks are fine enough."""
-        both = [(self.x.raw, self.y.raw), *self.straight]
-        return [*both, self.scores] if self.finely else both
+        """Raw or straightened coordinates, and scores where ranks are fine enough."""
+        return [self.plain, self.scores] if self.finely else [self.plain]
+
+    @property
+    def plain(self) -> Pair:
+        """Straightened columns, or raw ones where there was nothing to take off."""
+        return self.straight[0] if self.straight else (self.x.raw, self.y.raw)
 
     @property
     def resolved(self) -> bool:
         """Whether ranks resolve the closest pair of directions."""
-        return self.closest < np.log(len(self.x)) - _COARSE
+        return bool(self.closest < np.log(len(self.x)) - _COARSE)
 
     @property
     def finely(self) -> bool:
         """Whether they do so where rows are sparse, too, which a flexible density would take up."""
-        return self.closest < np.log(len(self.x)) - _SPARSE
+        return bool(self.closest < np.log(len(self.x)) - _SPARSE)
 
     def tried(self, ratio: PairRatio, best: Evaluation | None = None) -> Evaluation | None:
         """Evaluate a ratio; None where the first fold tells that it is not the best."""
@@ -187,8 +191,7 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
 def _finer(trials: Trials) -> Iterator[Pair]:
     """Columns on smooth scales, and directions of each side that are independent of each other."""
     raw = trials.x.raw, trials.y.raw
-    for a, b in (raw, *trials.straight):
-        yield smoothed(a), smoothed(b)
+    yield smoothed(trials.plain[0]), smoothed(trials.plain[1])
     if not trials.resolved:
         yield smoothed(raw[0], _FINE), smoothed(raw[1], _FINE)
     if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:

@@ -26,6 +26,7 @@ CHASM = 4.0
 _TOP = 0.99
 # An error of the mass from which on it hangs on a few pairs.
 _ROUGH = 0.1
+_NOTHING = 1e-9
 
 
 class PairRatio(ABC):
@@ -34,8 +35,8 @@ class PairRatio(ABC):
     ``has_variates`` says whether it is the normal copula of what :meth:`variates` returns,
     ``normalised`` whether it is a ratio of densities: then its mass is one, whatever few shuffled
     pairs say of it; ``knows_inside`` whether what it says of fitted rows means anything;
-    ``flexible`` whether it comes nearer to any truth with more rows; ``unfinished`` is what a larger
-    one of its kind may add, in nats.
+    ``flexible`` whether it comes nearer to any truth with more rows; ``unfinished`` is what a
+    larger one of its kind may add, in nats.
     """
 
     name: str
@@ -236,4 +237,6 @@ def lower_bound(found: Evaluation | None, value: float, std_error: float, level:
         return min(normal, lower_end(joint, found.one_shuffled, level=level).low)
     error = np.sqrt((joint.var() + mass.var()) / len(mass))
     bound = joint.mean() - np.logaddexp.reduce(shuffled) + np.log(len(mass))
-    return min(normal, float(max(bound - ndtri(level) * error, 0.0)))
+    low = float(bound - ndtri(level) * error)
+    # What rounding leaves of a ratio of one everywhere is nothing.
+    return min(normal, low) if low > _NOTHING else 0.0

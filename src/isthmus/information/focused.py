@@ -50,9 +50,7 @@ class FocusedRatio(PairRatio):
     normalised = True
     flexible = True
 
-    def __init__(
-        self, x: Array, y: Array, rng: np.random.Generator, turned: bool = False
-    ) -> None:
+    def __init__(self, x: Array, y: Array, rng: np.random.Generator, turned: bool = False) -> None:
         self.x, self.y, self.rng, self.turned = x, y, rng, turned
         self.name = "few columns, x by y" if turned else "few columns"
 
@@ -80,7 +78,8 @@ def _leading(x: Array, y: Array, most: int) -> tuple[IntArray, IntArray]:
     strength = np.abs(np.einsum("anj,bnk->abjk", *sides)).max(axis=(0, 1)) / n
     least = max(_SHARE * float(strength.max()), 2.0 * np.sqrt(np.log(4.0 * strength.size) / n))
     order = np.argsort(-strength, axis=None, kind="stable")
-    of_x, of_y = [], []
+    of_x: list[int] = []
+    of_y: list[int] = []
     for at in order:
         j, k = (int(one) for one in np.unravel_index(at, strength.shape))
         if of_x and strength[j, k] < least:

@@ -1,0 +1,54 @@
+"""What runs a pass over the parts of sources: this process, or a cluster.
+
+An :class:`Engine` maps a pure function over tasks and gives the results in their order, so that
+sums over them are the same however many processes there are. Another cluster is another engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from .blocks import add
+from .source import Batch, Part, Source
+
+T = TypeVar("T")
+
+Pure = Callable[[Iterator[Batch], int], T]
+"""From the batches of a part and the number of its first row to something that can be added up."""
+
+
+class Engine(Protocol):
+    """Maps a function over parts."""
+
+    def map(
+        self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None
+    ) -> Iterator[T]:
+        """``f`` of the batches of every part, in the order of the parts."""
+        ...
+
+
+class Here:
+    """This process, one part after the other."""
+
+    def map(
+        self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None
+    ) -> Iterator[T]:
+        """``f`` of the batches of every part, in the order of the parts."""
+        return (run(f, part.read, part.payload, part.first, names) for part in parts)
+
+
+def run(
+    f: Pure[T], read: Callable[..., Any], payload: Any, first: int, names: tuple[str, ...] | None
+) -> T:
+    """One task: read a part and work on it."""
+    return f(read(payload, names), first)
+
+
+def total(engine: Engine, f: Pure[T], source: Source) -> T:
+    """The sum of a function over the parts of a source, added up in their order."""
+    found: Any = None
+    for part in engine.map(f, source.parts, source.names):
+        found = part if found is None else add(found, part)
+    result: T = found
+    return result

@@ -183,10 +183,13 @@ def stacked(samples: TwoSamples) -> Stacked:
     )
 
 
-def row_hash(block: int, n: int) -> np.ndarray:
-    """A number for every row of a block that depends on the two places alone, (n,) uint64."""
+def row_hash(block: int, n: int, first: int = 0) -> np.ndarray:
+    """A number for every row of a block that depends on the two places alone, (n,) uint64.
+
+    ``first`` is the place of the first of these n rows within the block.
+    """
     with np.errstate(over="ignore"):
-        x = np.arange(n, dtype=np.uint64) + (np.uint64(block) << np.uint64(40))
+        x = np.arange(first, first + n, dtype=np.uint64) + (np.uint64(block) << np.uint64(40))
         # The finaliser of splitmix64: every bit of the place moves every bit of the number.
         x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -21,8 +21,11 @@ _ISO = re.compile(
 )
 
 
-def as_column(name: str, values: Any, label: str) -> Column:
-    """What a table holds under a name, in one of the forms of :class:`Column`."""
+def as_column(name: str, values: Any, label: str, *, text: bool = False) -> Column:
+    """What a table holds under a name, in one of the forms of :class:`Column`.
+
+    Text that reads as dates is dates, unless ``text`` asks for what is there.
+    """
     import pyarrow as pa
     from pyarrow import types
 
@@ -46,7 +49,7 @@ def as_column(name: str, values: Any, label: str) -> Column:
     is_text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
     if any(test(kind) for test in is_number):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
-        return Column(name, "empty" if np.isnan(numbers).all() else "number", numbers)
+        return Column(name, "empty" if _no_number(numbers) else "number", numbers)
     if types.is_timestamp(kind) or types.is_date(kind):
         return _date(name, column)
     if types.is_duration(kind) or types.is_time(kind):
@@ -56,7 +59,13 @@ def as_column(name: str, values: Any, label: str) -> Column:
     codes, levels = _coded(column)
     if not levels:
         return Column(name, "empty", nothing)
-    return _as_dates(name, codes, levels) or Column(name, "category", codes=codes, levels=levels)
+    found = Column(name, "category", codes=codes, levels=levels)
+    return found if text else dates_of(found) or found
+
+
+def _no_number(numbers: np.ndarray) -> bool:
+    # The first row answers for most columns.
+    return bool(np.isnan(numbers[:1]).all() and np.isnan(numbers).all())
 
 
 def _date(name: str, column: Any) -> Column:
@@ -92,19 +101,20 @@ def _seconds(column: Any) -> np.ndarray:
     return np.asarray(whole.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64) * unit
 
 
-def _as_dates(name: str, codes: IntArray, levels: tuple[str, ...]) -> Column | None:
-    """A column of text that holds dates as ISO 8601 writes them; None for any other."""
+def dates_of(column: Column) -> Column | None:
+    """Text as dates, where all of it is as ISO 8601 writes them; None for any other column."""
     import pyarrow as pa
 
-    if not all(_ISO.fullmatch(level) for level in levels):
+    levels = column.levels
+    if not levels or not all(_ISO.fullmatch(level) for level in levels):
         return None
     zone = "UTC" if any(level.endswith("Z") or "+" in level for level in levels) else None
     try:
         days = _seconds(pa.chunked_array([pa.array(levels)]).cast(pa.timestamp("us", zone))) / _DAY
     except pa.ArrowInvalid:
         return None
-    days = np.append(days, np.nan)[codes]
-    return Column(name, "date", days, wall=days)
+    days = np.append(days, np.nan)[column.codes]
+    return Column(column.name, "date", days, wall=days)
 
 
 def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
@@ -146,6 +156,8 @@ def _arrow(values: Any) -> Any:
     import pyarrow as pa
 
     try:
+        if isinstance(values, pa.ChunkedArray):
+            return values
         if hasattr(values, "__arrow_c_stream__") and not is_pandas_like_series(values):
             return pa.chunked_array(values)
         if isinstance(values, np.ndarray) and values.dtype.kind == "U":

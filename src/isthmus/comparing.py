@@ -12,13 +12,17 @@ from sklearn.base import clone
 
 from .comparison import Comparison, GivenRows
 from .crossfit import cross_fit, own
+from .data.engine import Engine, engine_of
 from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
+from .data.source import Source
 from .data.telling import tell
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .diagnostics.marginal import array_margins
+from .large import Drawn, Keep, Passes, Pieces, fit_all_rows
+from .large.sources import large_sources
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -36,6 +40,9 @@ Progress = Callable[[int, int, str], None]
 _DAYS = ("days",)
 _STEPS = 20
 """Steps of a progress bar in each stage."""
+
+_LARGE_STAGES = STAGES + 4
+"""Stages of a comparison of very many rows: the sample, and most often this many passes."""
 
 
 def compare(
@@ -56,6 +63,7 @@ def compare(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
+    client: Any = None,
 ) -> Comparison:
     """Compare two samples.
 
@@ -84,8 +92,8 @@ def compare(
         has fewer than 2000 rows, or half as many as the smaller one has rows if these are few.
     level : float, default 0.95
         Level of the intervals.
-    weight_p, weight_q : array-like of shape (n,), optional
-        Weights of the rows.
+    weight_p, weight_q : array-like of shape (n,), or str, optional
+        Weights of the rows, or the column of a table that holds them.
     columns : list of str, optional
         Columns of the frames to use, whatever speaks against them; by default all that can
         help.
@@ -106,10 +114,20 @@ def compare(
         Number of fits to run at a time, as in scikit-learn.
     progress : callable or bool, optional
         True shows a progress bar; a callable receives (done, total, what).
+    client : dask.distributed.Client, optional
+        Where to run the passes over samples of more than 200,000 rows; by default the current
+        client if there is one, and this process otherwise.
 
     Returns
     -------
     Comparison
+
+    Notes
+    -----
+    A sample of more than 200,000 rows is not worked on as a whole. What is chosen is chosen on
+    10,000 to 50,000 of its rows; what is convex or closed-form is fitted to all rows, in passes
+    over them; and every row's log-ratio counts in every divergence. ``c.all_rows`` and
+    ``c.rests_on`` say what was fitted to how many rows.
 
     Examples
     --------
@@ -138,6 +156,9 @@ def compare(
         random_state,
         weight_p is not None or weight_q is not None,
     )
+    sources = large_sources(p, q, weight_p, weight_q)
+    if sources is not None:
+        return _compare_large(*sources, call, engine_of(client), n_jobs=n_jobs, progress=progress)
     samples, encoder, given = as_samples(p, q, call, weight_p, weight_q)
     for note in () if encoder is None else encoder.notes():
         tell(note, UserWarning, stacklevel=2)
@@ -193,8 +214,12 @@ def compare_samples(
     *,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
+    report: Callable[..., None] | None = None,
 ) -> Comparison:
-    """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
+    """Compare two samples that were checked at a door, where ``encoder`` may have made them.
+
+    ``report`` takes the place of ``progress`` where this is a part of the work.
+    """
     there = samples.positive()
     check_varies(there)
     folds = fold_count(there) if call.folds is None else call.folds
@@ -218,16 +243,18 @@ def compare_samples(
             margins, given = array_margins(rows), GivenRows(samples.p.rows, samples.q.rows)
         rows = rows.map(projection)
     steps = STAGES if stacks else folds + 1
-    with limited_threads(n_jobs), _Reporter(progress, steps) as report:
+    shown = nullcontext(report) if report is not None else _Reporter(progress, steps)
+    with limited_threads(n_jobs), shown as say:
         with nullcontext() if encoder is None else encoder.expected():
             if stacks:
-                full.fit_samples(rows, report=report)
+                full.fit_samples(rows, report=say)
                 full, crossed = full.single_ or full, full.crossfit_.spread(rows, full)
             else:
-                report("fit to all rows")
+                say("fit to all rows")
                 own(full).fit_samples(rows)
-                crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=report)
-        report("")
+                crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=say)
+        if report is None:
+            say("")
     return Comparison(
         estimator=full,
         samples=rows,
@@ -239,6 +266,38 @@ def compare_samples(
         projection=projection,
         margins=margins,
     )
+
+
+def _compare_large(
+    p: Source,
+    q: Source,
+    call: Call,
+    engine: Engine,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Compare two samples that are read in parts, again for every pass."""
+    takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
+    pieces = [Pieces(one.label, one.n_columns, missing=takes_missing) for one in (p, q)]
+    with limited_threads(n_jobs), _Reporter(progress, _LARGE_STAGES) as report:
+        passes = Passes(engine, (p, q), report)
+        looks = [Keep.of(own, one.rows) for own, one in zip(pieces, (p, q), strict=True)]
+        kept = passes("first look", looks)
+        samples = TwoSamples.both(one.sample for one in kept)
+        found = compare_samples(samples, call, n_jobs=n_jobs, report=report)
+        drawn = Drawn(
+            found.samples,
+            (kept[0].numbers, kept[1].numbers),
+            (
+                replace(pieces[0], projection=found.projection),
+                replace(pieces[1], projection=found.projection),
+            ),
+            Seeds(call.random_state),
+        )
+        estimator, all_rows = fit_all_rows(found.estimator, found.crossfit, drawn, passes)
+        report("")
+    return replace(found, estimator=estimator, all_rows=all_rows)
 
 
 def check_options(

@@ -26,6 +26,7 @@ from ..tables.columns import as_table, is_table
 from ..tables.frames import TableEncoder
 from ..tables.margins import Margin
 from ..typing import Array
+from ..uncertainty.all_rows import AllRows
 from ..uncertainty.fit import fit_of
 from ..uncertainty.influence import Influence
 from .between import log_ratio_between
@@ -60,6 +61,9 @@ class Comparison(Measured, Shown):
         Directions that stand for very many columns.
     margins : tuple of Margin
         How much the columns of arrays differ, where directions stand for them.
+    all_rows : AllRows or None
+        What is known of all rows, where these are more than 200,000: then ``samples`` and
+        ``crossfit`` are those of a sample, and so are checks, pictures and columns.
 
     Examples
     --------
@@ -84,6 +88,14 @@ class Comparison(Measured, Shown):
     given: GivenRows | None = None
     projection: Projection | None = None
     margins: tuple[Margin, ...] = ()
+    all_rows: AllRows | None = None
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of rows of p and of q that were compared."""
+        if self.all_rows is not None:
+            return self.all_rows.rows
+        return len(self.log_ratio_p), len(self.log_ratio_q)
 
     @property
     def log_ratio_p(self) -> Array:
@@ -136,6 +148,7 @@ class Comparison(Measured, Shown):
         """
         x = self.encode(x)
         if return_std:
+            self.check_whole("return_std", True)
             from ..uncertainty import sampling_uncertainty
 
             draws = sampling_uncertainty(self.estimator)
@@ -159,6 +172,11 @@ class Comparison(Measured, Shown):
         ndarray of shape (n,)
         """
         check_flag(normalise, "normalise")
+        if x is None and self.all_rows is not None:
+            raise ValueError(
+                f"x must be given for a comparison of {self.sizes[1]:,} rows of q, whose log-ratios "
+                "are not kept; received none."
+            )
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
         return importance_weights(log_ratio, normalise)
 
@@ -213,10 +231,17 @@ class Comparison(Measured, Shown):
 
     @property
     def rests_on(self) -> str:
-        """What the answer rests on, in a line: the candidates of the stack, or two densities."""
+        """What the answer rests on, in a line: the candidates of the stack, or two densities.
+
+        Of very many rows it says what was fitted to how many of them.
+        """
+        told = type(self.estimator).__name__
         if isinstance(self.estimator, MDRE | StackedMDRE):
-            return self.estimator.selection_.rests_on
-        return type(self.estimator).__name__
+            told = self.estimator.selection_.rests_on
+        if self.all_rows is None:
+            return told
+        sample = len(self.samples.p), len(self.samples.q)
+        return f"{told}; {self.all_rows.told(sample)}"
 
     def __getstate__(self) -> dict[str, Any]:
         # What was worked out from the attributes is worked out again.
@@ -226,6 +251,14 @@ class Comparison(Measured, Shown):
             some = clearest(self.log_ratio_p, self.log_ratio_q)
             state["given"] = self.given.shortened(*some, sizes)
         return state
+
+    def check_whole(self, argument: str, received: Any) -> None:
+        """Refuse what needs all rows in memory, where there is only a sample of them."""
+        if self.all_rows is not None:
+            raise ValueError(
+                f"{argument} must be left out for more than 200,000 rows, as it works on all of "
+                f"them at once; received {received!r}. Compare some of the rows for it."
+            )
 
     @cached_property
     def kept(self) -> KeptRows:

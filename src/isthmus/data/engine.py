@@ -6,11 +6,13 @@ sums over them are the same however many processes there are. Another cluster is
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from .blocks import add
 from .source import Batch, Part, Source
+from .threads import limited_threads
 
 T = TypeVar("T")
 
@@ -42,7 +44,29 @@ def run(
     f: Pure[T], read: Callable[..., Any], payload: Any, first: int, names: tuple[str, ...] | None
 ) -> T:
     """One task: read a part and work on it."""
-    return f(read(payload, names), first)
+    with limited_threads():
+        return f(read(payload, names), first)
+
+
+def engine_of(client: Any) -> Engine:
+    """The engine of a Dask client, of the current one where none is given, or this process."""
+    if client is None and "distributed" in sys.modules:
+        # Whoever has a client has imported it; nobody else has to.
+        from distributed import get_client
+
+        try:
+            client = get_client()
+        except ValueError:
+            client = None
+    if client is None:
+        return Here()
+    from .on_dask import OnDask
+
+    if not callable(getattr(client, "submit", None)):
+        raise ValueError(
+            f"client must be a dask.distributed.Client; received a {type(client).__name__}."
+        )
+    return OnDask(client)
 
 
 def total(engine: Engine, f: Pure[T], source: Source) -> T:

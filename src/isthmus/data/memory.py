@@ -13,8 +13,10 @@ PART_ROWS = 1 << 18
 """Rows of a part: what one task works on."""
 
 
-def array_source(rows: np.ndarray, label: str) -> Source:
+def array_source(rows: np.ndarray, label: str, weight: np.ndarray | None = None) -> Source:
     """Rows of an array of shape (n, d), which is not copied.
+
+    Where they have weights, a batch is a tuple of the rows and of these.
 
     Examples
     --------
@@ -22,9 +24,11 @@ def array_source(rows: np.ndarray, label: str) -> Source:
     >>> array_source(np.zeros((300_000, 2)), "p").parts[1].first
     262144
     """
-    pieces = [rows[at : at + PART_ROWS] for at in range(0, len(rows), PART_ROWS)]
-    parts = joined([(len(piece), piece) for piece in pieces], _read_piece)
-    return Source(parts, None, rows.shape[1], label)
+    pieces: list[tuple[int, Any]] = []
+    for begin in range(0, len(rows), PART_ROWS):
+        at = slice(begin, min(begin + PART_ROWS, len(rows)))
+        pieces.append((at.stop - begin, rows[at] if weight is None else (rows[at], weight[at])))
+    return Source(joined(pieces, _read_piece), None, rows.shape[1], label)
 
 
 def table_source(table: Any, label: str) -> Source:

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..typing import Array, BoolArray, IntArray
 
+_HASHED = 1 << 20
+"""Rows whose hashes are worked out at a time."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -209,4 +212,16 @@ def bounded_rows(n: int, most: int, block: int = 0) -> IntArray:
     """
     if n <= most:
         return np.arange(n)
-    return np.sort(np.argpartition(row_hash(block, n), most)[:most])
+    # Some at a time, of which few are kept: the hashes of a billion rows fill no memory.
+    share = (most + 8.0 * np.sqrt(most) + 64.0) / n
+    limit = np.uint64(min(share, 1.0) * (2**64 - 2**12))
+    places, hashes = [], []
+    for first in range(0, n, _HASHED):
+        found = row_hash(block, min(_HASHED, n - first), first)
+        at = np.flatnonzero(found <= limit)
+        places.append(at + first)
+        hashes.append(found[at])
+    where, order = np.concatenate(places), np.concatenate(hashes)
+    if len(where) < most:  # by a chance that no one will meet
+        where, order = np.arange(n), row_hash(block, n)
+    return np.asarray(np.sort(where[np.argpartition(order, most - 1)[:most]]))

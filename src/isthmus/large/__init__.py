@@ -1,0 +1,12 @@
+"""Comparisons of more rows than memory, or patience, has room for.
+
+What is chosen is chosen on a sample of the rows; what is convex or closed-form is fitted to all
+of them, in passes; and every row's log-ratio counts in the answer.
+"""
+
+from .fitting import Drawn, fit_all_rows
+from .passes import Passes
+from .pieces import Pieces
+from .sampling import LARGE, Keep, sample_rows
+
+__all__ = ["LARGE", "Drawn", "Keep", "Passes", "Pieces", "fit_all_rows", "sample_rows"]

@@ -1,0 +1,51 @@
+"""Passes over the rows of p and of q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..data.blocks import add
+from ..data.engine import Engine, Pure
+from ..data.source import Source
+
+Report = Callable[..., None]
+
+
+class Passes:
+    """Runs over all rows and counts how often.
+
+    Parameters
+    ----------
+    engine : Engine
+    sources : sequence of Source
+        p and q.
+    report : callable
+        Told of each pass, and of the share of its rows that is done.
+    """
+
+    def __init__(self, engine: Engine, sources: Sequence[Source], report: Report) -> None:
+        self.engine, self.sources, self.report = engine, sources, report
+        self.count = 0
+
+    def __call__(self, what: str, tasks: Sequence[Pure[Any]], *further: Source) -> list[Any]:
+        """The sums of a task for p, one for q, and one for each further source of rows."""
+        self.count += 1
+        sources = [*self.sources, *further]
+        rows = sum(source.rows for source in sources)
+        # All are handed over before the first is waited for.
+        running = [
+            self.engine.map(task, source.parts, source.names)
+            for task, source in zip(tasks, sources, strict=True)
+        ]
+        told = f"pass {self.count}: {what}"
+        self.report(told)
+        out, done = [], 0
+        for source, results in zip(sources, running, strict=True):
+            total = None
+            for part, result in zip(source.parts, results, strict=True):
+                total = add(total, result)
+                done += part.rows
+                self.report(told, done / rows)
+            out.append(total)
+        return out

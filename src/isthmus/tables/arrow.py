@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -13,7 +13,7 @@ from narwhals.dependencies import is_pandas_like_series
 
 from ..typing import IntArray
 from ..words import one_line
-from .columns import Column, TableError
+from .columns import Column, TableError, pairs_of
 
 _DAY = 86_400.0
 _ISO = re.compile(
@@ -61,6 +61,26 @@ def as_column(name: str, values: Any, label: str, *, text: bool = False) -> Colu
         return Column(name, "empty", nothing)
     found = Column(name, "category", codes=codes, levels=levels)
     return found if text else dates_of(found) or found
+
+
+def arrow_table(table: Any, label: str, names: Sequence[str]) -> Any:
+    """Columns of a frame of any library, or of a dict, as a ``pyarrow.Table``."""
+    import pyarrow as pa
+
+    if isinstance(table, pa.Table):
+        return table.select(list(names))
+    held = dict(pairs_of(table, label))
+    columns = {}
+    for name in names:
+        _check_sequence(name, held[name], label)
+        try:
+            columns[name] = _arrow(held[name])
+        except _Mixed as error:
+            raise TableError(
+                f"Column {name!r} of {label} must hold numbers, dates or text; received values "
+                f"that are none of these or do not fit together ({one_line(error)})."
+            ) from None
+    return pa.table(columns)
 
 
 def _no_number(numbers: np.ndarray) -> bool:

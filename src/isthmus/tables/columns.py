@@ -134,7 +134,7 @@ def as_table(x: Any, name: str = "x") -> Any:
 
 def column_names(table: Any, label: str) -> list[str]:
     """Names of a table's columns, as text and each once."""
-    return [name for name, _ in _pairs(table, label)]
+    return [name for name, _ in pairs_of(table, label)]
 
 
 def as_columns(
@@ -150,7 +150,7 @@ def as_columns(
     wanted = set(keep)
     columns = {
         name: as_column(name, values, label, text=text)
-        for name, values in _pairs(table, label)
+        for name, values in pairs_of(table, label)
         if name in wanted
     }
     for column in columns.values():
@@ -162,7 +162,7 @@ def as_columns(
     return columns
 
 
-def _pairs(table: Any, label: str) -> list[tuple[str, Any]]:
+def pairs_of(table: Any, label: str) -> list[tuple[str, Any]]:
     """Names, as text and each once, with what the table holds under them."""
     pairs: list[tuple[str, Any]] = []
     if isinstance(table, Mapping):

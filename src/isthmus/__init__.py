@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .shifted import ShiftedConformal, ShiftedScore, ShiftWeighted, shifted_score
     from .stacked import StackedMDRE
     from .storing import ModelFileError, SavedComparison, load
+    from .storing.scoring import score
     from .weighting import WeightingError, Weights, audit_weights, importance_weights
 
 _PLACES = {
@@ -65,6 +66,7 @@ _PLACES = {
     "mi_matrix": "information",
     "mi_scores": "information",
     "mutual_information": "information",
+    "score": "storing.scoring",
     "shifted_score": "shifted",
     "stack": "data.validation",
     "two_sample_test": "diagnostics",
@@ -103,6 +105,7 @@ __all__ = [
     "mutual_information",
     "plots",
     "problems",
+    "score",
     "separable",
     "shifted",
     "shifted_score",

@@ -59,15 +59,18 @@ def score(
     encoder does it, with a note. Columns that the model does not use are not looked at.
     """
     from ..storing import load
-    from ..storing.scoring import score_table
-    from ..storing.writing import form_of
+    from ..storing.scoring import score as score_rows
+    from ..storing.writing import form_of, is_folder
+    from ..tables.door import Door
     from ..words import count, printable
     from .output import collected_notes
     from .terminal import console, progress_bar, show_notes
 
     source = None if file == "-" else Path(file)
     target = None if output == "-" else Path(output)
-    form_of(target, form)
+    door = Door(command=True)
+    if not is_folder(target, form):
+        form_of(target, form, door)
     found = load(model)
     if not hasattr(found, "log_ratio"):
         raise ValueError(
@@ -75,14 +78,15 @@ def score(
             f"{type(found).__name__}. isthmus drift takes a reference."
         )
     with collected_notes() as notes, progress_bar(wanted=not quiet) as progress:
-        rows = score_table(
+        rows = score_rows(
             found,
             source,
             target,
             weights=weights,
-            keys=names_in(columns) or (),
+            columns=names_in(columns) or (),
             form=form,
             progress=progress,
+            door=door,
         )
     if quiet:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ..crossfit import CrossFit
@@ -21,6 +21,7 @@ from ..functionals import (
 from ..mdre import MDRE
 from ..model.rows import ClassRows, FittedTo
 from ..settings import Call
+from ..sources import in_parts, is_lazy
 from ..stacked import StackedMDRE
 from ..tables.columns import as_table, is_table
 from ..tables.frames import TableEncoder
@@ -134,7 +135,9 @@ class Comparison(Measured, Shown):
 
         Parameters
         ----------
-        x : array-like or frame of shape (n, d) or (n,)
+        x : array-like, frame or source of shape (n, d) or (n,)
+            A source is read in parts: a path of a Parquet file or of a folder of them, a Dataset
+            of pyarrow, a LazyFrame of polars, batches, a frame or an array of Dask.
         numerator, denominator : str
             Any two classes of the model: "p", "q" or an auxiliary of an MDRE such as "m1".
         return_std : bool
@@ -144,8 +147,14 @@ class Comparison(Measured, Shown):
         Returns
         -------
         log_ratio, std : ndarrays of shape (n,)
-            Or the log-ratio alone.
+            Or the log-ratio alone; of a frame or an array of Dask, a series or an array of Dask.
+            :func:`isthmus.score` writes them to files, where they do not fit into memory.
         """
+        if not return_std:
+            own = partial(self.log_ratio, numerator=numerator, denominator=denominator)
+            found = in_parts(x, own, "log_ratio")
+            if found is not None:
+                return found
         x = self.encode(x)
         if return_std:
             self.check_whole("return_std", True)
@@ -156,13 +165,14 @@ class Comparison(Measured, Shown):
             return self.log_ratio(x, numerator, denominator), std
         return log_ratio_between(self.estimator, x, numerator, denominator)
 
-    def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
+    def weights(self, x: Any = None, *, normalise: bool = False) -> Any:
         """Importance weights p/q: rows of q that are weighted by them look like p.
 
         Parameters
         ----------
-        x : array-like or frame, optional
-            Rows to weight; by default those of q, with cross-fitted ratios.
+        x : array-like, frame or source, optional
+            Rows to weight, as in :meth:`log_ratio`; by default those of q, with cross-fitted
+            ratios.
         normalise : bool, default False
             Whether to divide by their mean, which is then one. Otherwise a row's weight is its
             p/q, whatever other rows there are.
@@ -177,6 +187,9 @@ class Comparison(Measured, Shown):
                 f"x must be given for a comparison of {self.sizes[1]:,} rows of q, whose log-ratios "
                 "are not kept; received none."
             )
+        if is_lazy(x):
+            found = in_parts(x, self.weights, "weight")
+            return found / found.mean() if normalise else found
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
         return importance_weights(log_ratio, normalise)
 

@@ -24,6 +24,11 @@ class Fragment:
     schema: Any
     stamp: tuple[int, int] | None
 
+    @property
+    def identity(self) -> list[Any] | None:
+        """What another run must find to read the same rows."""
+        return None if self.stamp is None else [self.fragment.path, *self.stamp]
+
 
 @dataclass(frozen=True)
 class Query:

@@ -40,6 +40,12 @@ class Groups:
     rows: int
     constants: Constants = ()
 
+    @property
+    def identity(self) -> list[Any]:
+        """What another run must find to read the same rows."""
+        stamp = self.stamp
+        return [stamp.path, stamp.size, stamp.changed, self.groups, self.constants]
+
 
 def parquet_source(path: Path, label: str) -> Source:
     """A file of Parquet, or a folder of them, of which all have the same columns.

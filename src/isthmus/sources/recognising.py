@@ -36,7 +36,7 @@ def as_source(value: Any, label: str) -> Source | None:
         return replace(value, label=label)
     if isinstance(value, str | os.PathLike):
         return _of_path(Path(value), label)
-    library = _library(value)
+    library = library_of(value)
     if library == "pyarrow":
         return _of_pyarrow(value, label)
     if library == "polars":
@@ -46,7 +46,7 @@ def as_source(value: Any, label: str) -> Source | None:
     return _of_batches(value, label)
 
 
-def _library(value: Any) -> str:
+def library_of(value: Any) -> str:
     """The library whose class a value's is, or is derived from; none is imported for it."""
     for base in type(value).__mro__:
         root = base.__module__.partition(".")[0].replace("dask_expr", "dask")

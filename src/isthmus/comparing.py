@@ -16,13 +16,12 @@ from .data.engine import Engine, engine_of
 from .data.projection import Projection
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
-from .data.source import Source
 from .data.telling import tell
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .diagnostics.marginal import array_margins
-from .large import Drawn, Keep, Passes, Pieces, fit_all_rows
-from .large.sources import large_sources
+from .large import compare_sources, opened
+from .large.opening import Opened
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -75,11 +74,13 @@ def compare(
 
     Parameters
     ----------
-    p, q : array-like or frame of shape (n, d) or (n,)
+    p, q : array-like or frame of shape (n, d) or (n,), path, dataset or batches
         Samples of the numerator and of the denominator. Frames (pandas, polars,
         pyarrow or a dict of columns) are taken as they are, matched by column name: dates become
         numbers of days, text and categories 0/1 columns, and what cannot help is left out
-        with a reason. ``c.encoder.summary()`` says what was made of every column.
+        with a reason. ``c.encoder.summary()`` says what was made of every column. A Parquet file
+        or folder, a ``pyarrow`` dataset, a polars LazyFrame, a Dask frame or array, a list of
+        batches or any object that gives them anew each time need not fit into memory.
     estimator : estimator, optional
         Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default :class:`StackedMDRE`, which
         weighs fitted densities, regressions, trees and neighbours by one regression, and is
@@ -156,10 +157,10 @@ def compare(
         random_state,
         weight_p is not None or weight_q is not None,
     )
-    sources = large_sources(p, q, weight_p, weight_q)
-    if sources is not None:
-        return _compare_large(*sources, call, engine_of(client), n_jobs=n_jobs, progress=progress)
-    samples, encoder, given = as_samples(p, q, call, weight_p, weight_q)
+    read = opened(p, q, weight_p, weight_q)
+    if read.large:
+        return _compare_large(read, call, engine_of(client), n_jobs=n_jobs, progress=progress)
+    samples, encoder, given = as_samples(*read.samples, call, *read.weights)
     for note in () if encoder is None else encoder.notes():
         tell(note, UserWarning, stacklevel=2)
     return compare_samples(samples, call, encoder, given, n_jobs=n_jobs, progress=progress)
@@ -193,11 +194,8 @@ def as_samples(
         )
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
         given = given.used(encoder.kept_p_, encoder.kept_q_)
-    elif call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
-        raise ValueError(
-            "columns, drop, keep, missing and dates apply to frames; received "
-            f"{type(p).__name__} and {type(q).__name__}."
-        )
+    else:
+        _check_arrays(call, type(p).__name__, type(q).__name__)
     takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
     samples = as_two_samples(p, q, weight_p, weight_q, missing=takes_missing, labels=labels)
     if encoder is None:
@@ -269,8 +267,7 @@ def compare_samples(
 
 
 def _compare_large(
-    p: Source,
-    q: Source,
+    given: Opened,
     call: Call,
     engine: Engine,
     *,
@@ -278,26 +275,29 @@ def _compare_large(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that are read in parts, again for every pass."""
+    tables = given.samples[0].names is not None
+    if not tables:
+        _check_arrays(call, "arrays", "arrays")
     takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
-    pieces = [Pieces(one.label, one.n_columns, missing=takes_missing) for one in (p, q)]
     with limited_threads(n_jobs), _Reporter(progress, _LARGE_STAGES) as report:
-        passes = Passes(engine, (p, q), report)
-        looks = [Keep.of(own, one.rows) for own, one in zip(pieces, (p, q), strict=True)]
-        kept = passes("first look", looks)
-        samples = TwoSamples.both(one.sample for one in kept)
-        found = compare_samples(samples, call, n_jobs=n_jobs, report=report)
-        drawn = Drawn(
-            found.samples,
-            (kept[0].numbers, kept[1].numbers),
-            (
-                replace(pieces[0], projection=found.projection),
-                replace(pieces[1], projection=found.projection),
-            ),
-            Seeds(call.random_state),
+
+        def compare(samples: TwoSamples, encoder: Any, given_p: Any, given_q: Any) -> Comparison:
+            rows = GivenRows() if given_p is None else GivenRows(given_p, given_q)
+            return compare_samples(samples, call, encoder, rows, n_jobs=n_jobs, report=report)
+
+        found: Comparison = compare_sources(
+            given.samples, given.weights, call, engine, compare, report, missing=takes_missing
         )
-        estimator, all_rows = fit_all_rows(found.estimator, found.crossfit, drawn, passes)
         report("")
-    return replace(found, estimator=estimator, all_rows=all_rows)
+    return found
+
+
+def _check_arrays(call: Call, p: str, q: str) -> None:
+    """Refuse settings that are about frames, where arrays were given."""
+    if call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
+        raise ValueError(
+            f"columns, drop, keep, missing and dates apply to frames; received {p} and {q}."
+        )
 
 
 def check_options(

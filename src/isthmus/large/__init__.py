@@ -4,9 +4,8 @@ What is chosen is chosen on a sample of the rows; what is convex or closed-form 
 of them, in passes; and every row's log-ratio counts in the answer.
 """
 
-from .fitting import Drawn, fit_all_rows
-from .passes import Passes
-from .pieces import Pieces
-from .sampling import LARGE, Keep, sample_rows
+from .comparing import compare_sources
+from .opening import opened
+from .sampling import LARGE, sample_rows
 
-__all__ = ["LARGE", "Drawn", "Keep", "Passes", "Pieces", "fit_all_rows", "sample_rows"]
+__all__ = ["LARGE", "compare_sources", "opened", "sample_rows"]

@@ -16,11 +16,13 @@ import numpy as np
 
 from ..candidates.base import limited
 from ..crossfit import CrossFit, own
+from ..data.blocks import add
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..functionals.binned import Binned, BinnedRatios
 from ..mdre import MDRE
 from ..model.classes import ClassModel
+from ..selection.record import Selection
 from ..stacked import StackedMDRE
 from ..typing import Array, IntArray
 from ..uncertainty.all_rows import AllRows
@@ -79,10 +81,8 @@ def fit_all_rows(
         found = _model(estimator, drawn, passes)
         if found is not None:
             model, without, names = found
-            binned = _binned(passes, drawn.pieces, [one.log_ratio for one in without])
-            moved = tuple(
-                _pair(drawn.samples, one.log_ratio) for one in without
-            )
+            binned = BinnedRatios(*_binned(passes, drawn, [one.log_ratio for one in without]))
+            moved = tuple(_pair(drawn.samples, one.log_ratio) for one in without)
             return _with_model(estimator, model), AllRows(binned, passes.count, names, moved)
     light = without_rows(own(estimator))
     return estimator, AllRows(_unseen(light.log_ratio_at, crossfit, drawn, passes), passes.count)
@@ -183,15 +183,27 @@ def _stack(
             for pieces, sign, numbers in zip(drawn.pieces, (1.0, -1.0), drawn.numbers, strict=True)
         ]
         curves = passes("coefficients", tasks)
-        if all(curve.weight > 0 for curve in curves):
+        # Where most rows are those of the sample, its coefficients know more than the others'.
+        if all(c.weight > s.weight.sum() for c, s in zip(curves, drawn.samples, strict=True)):
             at[counts] = weighed(at[counts], curves, sum(one.rows for one in passes.sources))
     for one in (again, light):
         one.first_, one.constant_ = float(at[0]), float(at[-1])
         one.members_ = tuple(
             (float(a), fit) for a, (_, fit) in zip(at[1:-1], stack.members_, strict=True)
         )
+    again.selection_ = _told(stack.selection_, at[:-1])
     binned = _unseen(light.evaluate, crossfit, drawn, passes)
     return again, AllRows(binned, passes.count, names)
+
+
+def _told(selection: Selection, coefficients: Array) -> Selection:
+    """The record with other coefficients of the densities and of the candidates that count."""
+    left = iter(coefficients)
+    members = [
+        replace(one, coefficient=float(next(left))) if k == 0 or one.coefficient > 0 else one
+        for k, one in enumerate(selection.members)
+    ]
+    return replace(selection, members=members)
 
 
 def said(stack: StackedMDRE, which: IntArray, rows: Array) -> Array:
@@ -209,7 +221,7 @@ def _unseen(
     log_ratio: LogRatio, crossfit: CrossFit, drawn: Drawn, passes: Passes
 ) -> BinnedRatios:
     """Log-ratios of all rows: of those outside the sample by a fit to it, of its own by folds."""
-    binned = _binned(passes, drawn.pieces, [log_ratio], drawn.numbers)
+    binned = _binned(passes, drawn, [log_ratio], drawn.numbers)
     of_sample = [
         Binned.of(ratio, sample.weight if weighted else None)
         for ratio, sample, weighted in zip(
@@ -219,19 +231,19 @@ def _unseen(
             strict=True,
         )
     ]
-    return BinnedRatios(of_sample[0] + binned.p, of_sample[1] + binned.q)
+    p, q = (add(*pair) for pair in zip(of_sample, binned, strict=True))
+    return BinnedRatios(p, q)
 
 
 def _binned(
     passes: Passes,
-    pieces: tuple[Pieces, Pieces],
+    drawn: Drawn,
     log_ratios: Sequence[LogRatio],
     seen: tuple[IntArray | None, IntArray | None] = (None, None),
-) -> BinnedRatios:
-    """The last pass."""
-    tasks = [Scoring(own, log_ratios, at) for own, at in zip(pieces, seen, strict=True)]
-    p, q = passes("divergences", tasks)
-    return BinnedRatios(p, q)
+) -> list[Any]:
+    """The last pass: log-ratios of p and of q in bins; None where all rows of one are seen."""
+    tasks = [Scoring(own, log_ratios, at) for own, at in zip(drawn.pieces, seen, strict=True)]
+    return passes("divergences", tasks)
 
 
 def _pair(samples: TwoSamples, log_ratio: LogRatio) -> tuple[Array, Array]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ..data.blocks import add
 from ..data.engine import Engine, Pure
-from ..data.source import Source
+from ..data.source import Part, Source
 
 Report = Callable[..., None]
 
@@ -25,8 +27,15 @@ class Passes:
     """
 
     def __init__(self, engine: Engine, sources: Sequence[Source], report: Report) -> None:
-        self.engine, self.sources, self.report = engine, sources, report
+        self.engine, self.sources, self.report = engine, list(sources), report
         self.count = 0
+
+    @contextmanager
+    def told(self, what: str) -> Iterator[Engine]:
+        """The engine for a pass that another makes, with reports of it."""
+        self.count += 1
+        rows = sum(source.rows for source in self.sources)
+        yield _Told(self.engine, partial(self.report, f"pass {self.count}: {what}"), rows)
 
     def __call__(self, what: str, tasks: Sequence[Pure[Any]], *further: Source) -> list[Any]:
         """The sums of a task for p, one for q, and one for each further source of rows."""
@@ -49,3 +58,20 @@ class Passes:
                 self.report(told, done / rows)
             out.append(total)
         return out
+
+
+class _Told:
+    """An engine that reports how many rows are done."""
+
+    def __init__(self, engine: Engine, report: Report, rows: int) -> None:
+        self.engine, self.report, self.rows, self.done = engine, report, rows, 0
+        report()
+
+    def map(
+        self, f: Pure[Any], parts: Sequence[Part], names: tuple[str, ...] | None
+    ) -> Iterator[Any]:
+        """As of the engine."""
+        for part, found in zip(parts, self.engine.map(f, parts, names), strict=True):
+            self.done += part.rows
+            self.report(self.done / self.rows)
+            yield found

@@ -12,6 +12,7 @@ from ..data.projection import Projection
 from ..data.sample import row_hash
 from ..data.source import Batch
 from ..data.validation import as_weight
+from ..tables.columns import as_columns
 from ..typing import Array, IntArray
 
 PIECE_ROWS = 1 << 16
@@ -150,12 +151,14 @@ class Pieces:
 
     def _encoded(self, batch: Any, first: int) -> tuple[Array, Array | None, IntArray]:
         """Rows of a table, without those that are left out."""
-        weight = None
+        rows, kept = self.encoder.rows_of(batch, self.label)
+        weight, numbers = None, np.arange(first, first + len(batch))
         if self.weight is not None:
-            column = batch.column(self.weight).to_numpy()
+            column = as_columns(batch, self.label, [self.weight])[self.weight].numbers
             weight = as_weight(column, len(batch), f"Column {self.weight!r} of {self.label}")
-        numbers = np.arange(first, first + len(batch))
-        return self.encoder.transform(batch), weight, numbers
+        if not kept.all():
+            weight, numbers = None if weight is None else weight[kept], numbers[kept]
+        return rows, weight, numbers
 
 
 def _cut(batch: Batch, begin: int, end: int) -> Batch:

@@ -67,7 +67,7 @@ class Drawn:
         if limit < _ALL:
             at = np.flatnonzero(hashes < np.uint64(limit))
         found = cls(most, places, hashes, weight, columns)
-        return found._take(at[_smallest(hashes[at], most)])
+        return found.take(at[_smallest(hashes[at], most)])
 
     def __len__(self) -> int:
         return len(self.places)
@@ -85,9 +85,15 @@ class Drawn:
             np.concatenate([self.weight, other.weight]),
             columns,
         )
-        return found._take(_smallest(found.hashes, self.most))
+        return found.take(_smallest(found.hashes, self.most))
 
-    def _take(self, at: np.ndarray) -> Drawn:
+    def counting(self, most: int) -> np.ndarray:
+        """Places here of at most so many rows that count, in order: those of smallest hashes."""
+        there = np.flatnonzero(self.weight > 0)
+        return np.asarray(there[_smallest(self.hashes[there], most)])
+
+    def take(self, at: np.ndarray) -> Drawn:
+        """Some of the rows, in order."""
         if len(at) == len(self.places):
             return self
         return Drawn(

@@ -12,7 +12,7 @@ from ..data.engine import Engine, total
 from ..data.source import Source
 from ..data.telling import quiet, tell
 from ..data.validation import as_weight
-from ..typing import Array, BoolArray
+from ..typing import Array, BoolArray, IntArray
 from ..words import count, listed
 from . import faults
 from .choosing import Asked, common_columns
@@ -172,13 +172,25 @@ class TableEncoder:
         self.one_sided_ = OneSidedRows.of(learned.one_sided, *map(self._level_columns, kept))
         return self._encode(kept[0]), self._encode(kept[1])
 
-    def fit_sources(self, p: Source, q: Source, engine: Engine) -> Learned:
+    def fit_sources(
+        self,
+        p: Source,
+        q: Source,
+        engine: Engine,
+        weights: tuple[str | None, str | None] = (None, None),
+    ) -> Learned:
         """Learn from two sources of tables, in one pass over each, or two where rows are dropped.
 
         What is decided is the same as for frames with these rows. ``one_sided_`` has the rows of
-        the samples that are drawn: those of ``p.drawn`` and ``q.drawn`` of the result.
+        the samples that are drawn: those of ``p.drawn`` and ``q.drawn`` of the result. ``weights``
+        are the columns that hold the weights of the rows, which are compared in neither.
         """
-        names, left = self._common(list(p.names or ()), list(q.names or ()))
+        names, left = self._common(
+            *(
+                [name for name in one.names or () if name != weight]
+                for one, weight in zip((p, q), weights, strict=True)
+            )
+        )
 
         def look(
             names: tuple[str, ...], complete: tuple[str, ...]
@@ -186,10 +198,17 @@ class TableEncoder:
             first, second = (
                 total(
                     engine,
-                    Looking.at(source.rows, names, label, dates=self.dates, complete=complete),
-                    source.only(names),
+                    Looking.at(
+                        source.rows,
+                        names,
+                        label,
+                        dates=self.dates,
+                        complete=complete,
+                        weight=weight,
+                    ),
+                    source.only(names if weight is None else (*names, weight)),
                 )
-                for source, label in zip((p, q), self.labels, strict=True)
+                for source, label, weight in zip((p, q), self.labels, weights, strict=True)
             )
             return first, second
 
@@ -234,6 +253,11 @@ class TableEncoder:
     def sampled(self, drawn: Drawn) -> Array:
         """Rows that were drawn while fitting to sources, as numbers."""
         return self._encode(drawn.columns)
+
+    def bounded(self, at_p: IntArray, at_q: IntArray) -> None:
+        """Keep of the rows that were drawn while fitting those at some places."""
+        self.kept_p_, self.kept_q_ = self.kept_p_[at_p], self.kept_q_[at_q]
+        self.one_sided_ = self.one_sided_.take(at_p, at_q)
 
     def transform(self, table: Any) -> Array:
         """Make numbers of new rows with the remembered columns, levels and medians.

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..typing import Array, BoolArray
+from ..typing import Array, BoolArray, IntArray
 from ..words import count, listed
 from .columns import Column
 
@@ -102,6 +102,10 @@ class OneSidedRows:
     def forgotten(self) -> OneSidedRows:
         """The same for tables of which these rows are no part."""
         return OneSidedRows((), np.zeros_like(self.p), np.zeros_like(self.q))
+
+    def take(self, at_p: IntArray, at_q: IntArray) -> OneSidedRows:
+        """The same for some of the rows."""
+        return OneSidedRows(self.levels, self.p[at_p], self.q[at_q])
 
     @classmethod
     def of(

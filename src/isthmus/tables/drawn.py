@@ -72,10 +72,6 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.places)
 
-    def fewer(self, most: int) -> Drawn:
-        """At most so many of the rows, those that would be drawn if no more were asked for."""
-        return self._take(_smallest(self.hashes, most))
-
     def __add__(self, other: Drawn) -> Drawn:
         columns = {name: joined([one, other.columns[name]]) for name, one in self.columns.items()}
         found = Drawn(

@@ -33,10 +33,17 @@ class OnDask:
         # The function is a task's result, not data of one worker: it can be made again too.
         held = client.submit(_same, f, pure=False)
         futures = [
-            client.submit(run, held, part.read, part.payload, part.first, names, pure=False)
+            client.submit(run, held, part.read, self._there(part), part.first, names, pure=False)
             for part in parts
         ]
         return _results(held, futures)
+
+    def _there(self, part: Part) -> Any:
+        """What a part is read from: of a partition of Dask the task that computes it."""
+        from dask import is_dask_collection
+
+        payload = part.payload
+        return self.client.compute(payload) if is_dask_collection(payload) else payload
 
 
 def _results(held: Any, futures: list[Any]) -> Iterator[Any]:

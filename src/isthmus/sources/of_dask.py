@@ -15,16 +15,21 @@ from ..tables.columns import TableError
 
 @dataclass(frozen=True)
 class DaskSource(Source):
-    """Partitions of a Dask frame, of which only the columns that are asked for are computed."""
+    """Partitions of a Dask frame, of which only the columns that are asked for are computed.
+
+    Attributes
+    ----------
+    frame : dask.dataframe.DataFrame or dask.array.Array
+        What was given: as long as it is there, a cluster keeps what it has computed of it.
+    """
 
     frame: Any = None
 
     def only(self, names: Sequence[str]) -> Source:
         """The same rows with some of the columns."""
         sizes = [part.rows for part in self.parts]
-        some = _named(self.frame)[list(names)]
-        parts = joined(_sized(some, sizes), read_partition)
-        return DaskSource(parts, tuple(names), len(names), self.label, some)
+        parts = joined(_sized(_named(self.frame)[list(names)], sizes), read_partition)
+        return DaskSource(parts, tuple(names), len(names), self.label, self.frame)
 
 
 def frame_source(frame: Any, label: str) -> Source:
@@ -38,13 +43,14 @@ def frame_source(frame: Any, label: str) -> Source:
     parts = joined(_sized(named, sizes), read_partition)
     if not sum(sizes):
         raise TableError(f"{label} must have at least one row; received none.")
-    return DaskSource(parts, tuple(names), len(names), label, named)
+    return DaskSource(parts, tuple(names), len(names), label, frame)
 
 
 def array_source(array: Any, label: str) -> Source:
     """A ``dask.array.Array`` of one or two dimensions, in blocks of rows."""
     if array.ndim not in (1, 2):
         raise TableError(f"{label} must have one or two dimensions; received shape {array.shape}.")
+    given = array
     array = array[:, None] if array.ndim == 1 else array
     if any(np.isnan(n) for n in array.chunks[0]):
         array = array.compute_chunk_sizes()
@@ -53,7 +59,7 @@ def array_source(array: Any, label: str) -> Source:
     pieces = [(int(n), one) for n, one in zip(array.chunks[0], blocks, strict=True) if n]
     if not pieces:
         raise TableError(f"{label} must have at least one row; received none.")
-    return Source(joined(pieces, read_partition), None, int(array.shape[1]), label)
+    return DaskSource(joined(pieces, read_partition), None, int(array.shape[1]), label, given)
 
 
 def read_partition(piece: Any, names: tuple[str, ...] | None) -> Iterator[Any]:

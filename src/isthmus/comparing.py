@@ -157,12 +157,40 @@ def compare(
         random_state,
         weight_p is not None or weight_q is not None,
     )
-    read = opened(p, q, weight_p, weight_q)
+    return compare_given(
+        p, q, call, weight_p, weight_q, client=client, n_jobs=n_jobs, progress=progress
+    )
+
+
+def compare_given(
+    p: Any,
+    q: Any,
+    call: Call,
+    weight_p: Any = None,
+    weight_q: Any = None,
+    *,
+    labels: tuple[str, str] = ("p", "q"),
+    door: Door | None = None,
+    client: Any = None,
+    memory: float | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Compare two samples as they were given, as a whole or in parts.
+
+    ``labels`` are what messages call the samples, ``door`` what they call the arguments. Files of
+    which a comparison would take more bytes of ``memory`` are read in parts, whatever their rows.
+    """
+    read = opened(p, q, weight_p, weight_q, labels, memory)
     if read.large:
-        return _compare_large(read, call, engine_of(client), n_jobs=n_jobs, progress=progress)
-    samples, encoder, given = as_samples(*read.samples, call, *read.weights)
-    for note in () if encoder is None else encoder.notes():
-        tell(note, UserWarning, stacklevel=2)
+        engine = engine_of(client)
+        return _compare_large(read, call, engine, labels, door, n_jobs=n_jobs, progress=progress)
+    samples, encoder, given = as_samples(
+        *read.samples, call, *read.weights, labels=labels, door=door
+    )
+    # The command line has a table of them.
+    for note in () if encoder is None or encoder.door.command else encoder.notes():
+        tell(note, UserWarning, stacklevel=3)
     return compare_samples(samples, call, encoder, given, n_jobs=n_jobs, progress=progress)
 
 
@@ -236,7 +264,7 @@ def compare_samples(
     margins: tuple[Margin, ...] = ()
     if stacks and Projection.wanted(rows):
         projection = Projection.of(rows)
-        tell(projection.note, UserWarning, stacklevel=3)
+        tell(projection.note, UserWarning, stacklevel=4)
         if encoder is None:
             margins, given = array_margins(rows), GivenRows(samples.p.rows, samples.q.rows)
         rows = rows.map(projection)
@@ -270,6 +298,8 @@ def _compare_large(
     given: Opened,
     call: Call,
     engine: Engine,
+    labels: tuple[str, str],
+    door: Door | None,
     *,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
@@ -286,7 +316,15 @@ def _compare_large(
             return compare_samples(samples, call, encoder, rows, n_jobs=n_jobs, report=report)
 
         found: Comparison = compare_sources(
-            given.samples, given.weights, call, engine, compare, report, missing=takes_missing
+            given.samples,
+            given.weights,
+            call,
+            engine,
+            compare,
+            report,
+            labels,
+            door,
+            missing=takes_missing,
         )
         report("")
     return found

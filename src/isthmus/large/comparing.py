@@ -12,6 +12,7 @@ from ..data.seeds import Seeds
 from ..data.source import Source
 from ..data.telling import tell
 from ..settings import Call
+from ..tables.door import Door
 from ..tables.frames import TableEncoder
 from ..typing import IntArray
 from .fitting import Drawn, fit_all_rows
@@ -30,6 +31,8 @@ def compare_sources(
     engine: Engine,
     compare: Compare,
     report: Report,
+    labels: tuple[str, str] = ("p", "q"),
+    door: Door | None = None,
     *,
     missing: bool = False,
 ) -> Any:
@@ -46,6 +49,10 @@ def compare_sources(
         Compares samples in memory: ``compare(samples, encoder, given_p, given_q)``.
     report : callable
         Told of every pass.
+    labels : pair of str
+        What messages call the samples.
+    door : Door, optional
+        What messages call the arguments.
     missing : bool
         Whether arrays may hold NaN.
 
@@ -57,7 +64,16 @@ def compare_sources(
     if sources[0].names is None:
         found, numbers, pieces = _arrays(sources, passes, compare, missing)
     else:
-        found, numbers, pieces = _tables(sources, weights, call, passes, compare)
+        encoder = TableEncoder(
+            call.columns,
+            call.drop,
+            keep=call.keep,
+            missing=call.missing,
+            dates=call.dates,
+            labels=labels,
+            door=door,
+        )
+        found, numbers, pieces = _tables(sources, weights, encoder, passes, compare)
     first, second = (replace(one, projection=found.projection) for one in pieces)
     drawn = Drawn(found.samples, numbers, (first, second), Seeds(call.random_state))
     estimator, all_rows = fit_all_rows(found.estimator, found.crossfit, drawn, passes)
@@ -81,18 +97,16 @@ def _arrays(
 def _tables(
     sources: tuple[Source, Source],
     weights: tuple[str | None, str | None],
-    call: Call,
+    encoder: TableEncoder,
     passes: Passes,
     compare: Compare,
 ) -> _Begun:
-    encoder = TableEncoder(
-        call.columns, call.drop, keep=call.keep, missing=call.missing, dates=call.dates
-    )
     with passes.told("first look") as engine:
         learned = encoder.fit_sources(*sources, engine, weights)
     passes.count += bool(learned.complete)
-    for note in encoder.notes():
-        tell(note, UserWarning, stacklevel=5)
+    # The command line has a table of them.
+    for note in () if encoder.door.command else encoder.notes():
+        tell(note, UserWarning, stacklevel=6)
     most = sample_rows(len(encoder.feature_names_))
     drawn = [one.drawn for one in (learned.p, learned.q)]
     at = [one.counting(most) for one in drawn]

@@ -18,6 +18,9 @@ from .sampling import LARGE
 
 _WEIGHT = "weight of the row"
 
+_COPIES = 16
+"""How many times its input a comparison as a whole takes in memory, as it was measured."""
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -39,9 +42,17 @@ class Opened:
 
 
 def opened(
-    p: Any, q: Any, weight_p: Any = None, weight_q: Any = None, labels: Sequence[str] = ("p", "q")
+    p: Any,
+    q: Any,
+    weight_p: Any = None,
+    weight_q: Any = None,
+    labels: Sequence[str] = ("p", "q"),
+    memory: float | None = None,
 ) -> Opened:
     """Two samples as they were given: as sources where either has very many rows.
+
+    So are files of fewer rows where a comparison of them as a whole would take more bytes than
+    ``memory``.
 
     Examples
     --------
@@ -50,7 +61,8 @@ def opened(
     False
     """
     both = [_Given.of(*one) for one in zip((p, q), (weight_p, weight_q), labels, strict=True)]
-    if max(one.rows for one in both) <= LARGE:
+    much = memory is not None and sum(one.bytes for one in both) > memory
+    if max(one.rows for one in both) <= LARGE and not much:
         values = [one.whole() for one in both]
         return Opened((values[0][0], values[1][0]), (values[0][1], values[1][1]), False)
     parts = [one.in_parts() for one in both]
@@ -85,6 +97,11 @@ class _Given:
         if source is not None:
             return cls(value, weight, label, source, source.rows)
         return cls(as_table(value), weight, label, None, _length(value))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that a comparison as a whole would take for what is not in memory yet."""
+        return 0 if self.source is None else 8 * _COPIES * self.rows * self.source.n_columns
 
     def whole(self) -> tuple[Any, Any]:
         """The sample in memory, and its weights."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from time import monotonic
 from typing import Any
 
 from ..data.blocks import add
 from ..data.engine import Engine, Pure
 from ..data.source import Part, Source
+from ..words import rate
 
 Report = Callable[..., None]
 
@@ -35,7 +36,7 @@ class Passes:
         """The engine for a pass that another makes, with reports of it."""
         self.count += 1
         rows = sum(source.rows for source in self.sources)
-        yield _Told(self.engine, partial(self.report, f"pass {self.count}: {what}"), rows)
+        yield _Told(self.engine, self.report, f"pass {self.count}: {what}", rows)
 
     def __call__(self, what: str, tasks: Sequence[Pure[Any]], *further: Source) -> list[Any]:
         """The sums of a task for p, one for q, and one for each further source of rows."""
@@ -49,13 +50,13 @@ class Passes:
         ]
         told = f"pass {self.count}: {what}"
         self.report(told)
-        out, done = [], 0
+        out, done, begun = [], 0, monotonic()
         for source, results in zip(sources, running, strict=True):
             total = None
             for part, result in zip(source.parts, results, strict=True):
                 total = add(total, result)
                 done += part.rows
-                self.report(told, done / rows)
+                self.report(f"{told}, {rate(done, monotonic() - begun)}", done / rows)
             out.append(total)
         return out
 
@@ -63,9 +64,10 @@ class Passes:
 class _Told:
     """An engine that reports how many rows are done."""
 
-    def __init__(self, engine: Engine, report: Report, rows: int) -> None:
-        self.engine, self.report, self.rows, self.done = engine, report, rows, 0
-        report()
+    def __init__(self, engine: Engine, report: Report, what: str, rows: int) -> None:
+        self.engine, self.report, self.what, self.rows = engine, report, what, rows
+        self.done, self.begun = 0, monotonic()
+        report(what)
 
     def map(
         self, f: Pure[Any], parts: Sequence[Part], names: tuple[str, ...] | None
@@ -73,5 +75,6 @@ class _Told:
         """As of the engine."""
         for part, found in zip(parts, self.engine.map(f, parts, names), strict=True):
             self.done += part.rows
-            self.report(self.done / self.rows)
+            told = f"{self.what}, {rate(self.done, monotonic() - self.begun)}"
+            self.report(told, self.done / self.rows)
             yield found

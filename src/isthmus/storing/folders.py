@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..data.source import Batch, Part, Source
 from ..files import written_whole
 from ..tables.columns import TableError
 from ..tables.door import Door
+from ..words import rate
 from .scored import LOG_RATIO, Scores, made
 from .writing import parquet_writer, target_of
 
@@ -98,6 +100,7 @@ def score_folder(
     left = [part for part in source.parts if not _is_done(work / files[part.first], part)]
     done = source.rows - sum(part.rows for part in left)
     task = WritePart(scores, str(work), files)
+    before, begun = done, monotonic()
     for part, rows in zip(left, engine.map(task, left, source.names), strict=True):
         if rows != part.rows:
             raise TableError(
@@ -106,7 +109,8 @@ def score_folder(
             )
         done += rows
         if progress is not None:
-            progress(done, source.rows, f"{done:,} rows")
+            told = f"{done:,} rows, {rate(done - before, monotonic() - begun)}"
+            progress(done, source.rows, told)
     _write(work / MANIFEST, {"job": job, "rows": source.rows, "files": sorted(files.values())})
     _finish(work, target)
     return source.rows

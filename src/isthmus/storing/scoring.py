@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from ..data.engine import engine_of
@@ -13,6 +14,7 @@ from ..data.source import Source
 from ..sources import as_source
 from ..tables.columns import TableError
 from ..tables.door import Door
+from ..words import rate
 from .blocks import Blocks, of_source, opened
 from .folders import score_folder
 from .scored import Scores, known_kinds
@@ -94,14 +96,15 @@ def score(
         if whole:
             assert found is not None and out is not None
             return score_folder(scores, found, out, engine_of(client), door, progress)
-        count = 0
+        count, begun = 0, monotonic()
         with written(out, form) as write:
             for part in table.parts(scores.columns):
                 write(scores(part))
                 count += part.num_rows
                 if progress is not None:
                     done = count if table.done is None else table.done()
-                    progress(done, table.total, f"{count:,} rows")
+                    told = f"{count:,} rows, {rate(count, monotonic() - begun)}"
+                    progress(done, table.total, told)
             if not count:
                 write(scores.nothing())
     return count

@@ -174,8 +174,8 @@ class Comparison(Measured, Shown):
         check_flag(normalise, "normalise")
         if x is None and self.all_rows is not None:
             raise ValueError(
-                f"x must be given for a comparison of {self.sizes[1]:,} rows of q, whose log-ratios "
-                "are not kept; received none."
+                f"x must be given where q has {self.sizes[1]:,} rows, whose log-ratios are not "
+                "kept; received none."
             )
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
         return importance_weights(log_ratio, normalise)

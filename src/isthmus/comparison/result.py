@@ -184,8 +184,8 @@ class Comparison(Measured, Shown):
         check_flag(normalise, "normalise")
         if x is None and self.all_rows is not None:
             raise ValueError(
-                f"x must be given for a comparison of {self.sizes[1]:,} rows of q, whose log-ratios "
-                "are not kept; received none."
+                f"x must be given where q has {self.sizes[1]:,} rows, whose log-ratios are not "
+                "kept; received none."
             )
         if is_lazy(x):
             found = in_parts(x, self.weights, "weight")

@@ -23,19 +23,15 @@ Pure = Callable[[Iterator[Batch], int], T]
 class Engine(Protocol):
     """Maps a function over parts."""
 
-    def map(
-        self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None
-    ) -> Iterator[T]:
+    def map(self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None) -> Iterator[T]:
         """``f`` of the batches of every part, in the order of the parts."""
         ...
 
 
 class Here:
-    """This process, one part after the other."""
+    """In this process, one part after the other."""
 
-    def map(
-        self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None
-    ) -> Iterator[T]:
+    def map(self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None) -> Iterator[T]:
         """``f`` of the batches of every part, in the order of the parts."""
         return (run(f, part.read, part.payload, part.first, names) for part in parts)
 

@@ -25,9 +25,7 @@ class OnDask:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def map(
-        self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None
-    ) -> Iterator[T]:
+    def map(self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None) -> Iterator[T]:
         """``f`` of the batches of every part, in the order of the parts."""
         client = self.client
         # The function is a task's result, not data of one worker: it can be made again too.

@@ -55,7 +55,9 @@ class Binned:
         size = np.abs(np.clip(t, -_FARTHEST, _FARTHEST))
         far = size > _STRAIGHT
         if far.any():
-            size = np.where(far, _STRAIGHT * (1.0 + np.log(np.maximum(size, 1.0) / _STRAIGHT)), size)
+            size = np.where(
+                far, _STRAIGHT * (1.0 + np.log(np.maximum(size, 1.0) / _STRAIGHT)), size
+            )
         key = np.rint(_PER_NAT * np.copysign(size, t)).astype(np.int64)
         first = int(key.min())
         key -= first

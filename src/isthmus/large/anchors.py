@@ -135,9 +135,11 @@ class Family:
     @property
     def names(self) -> tuple[str, ...]:
         """What they are called."""
-        return ("normal and Student-t" if self.heavy else "normal") + " densities",
+        return (("normal and Student-t" if self.heavy else "normal") + " densities",)
 
-    def tasks(self, where: Coordinates, pieces: Sequence[Pieces], samples: Sequence[Sample]) -> list[Summing]:
+    def tasks(
+        self, where: Coordinates, pieces: Sequence[Pieces], samples: Sequence[Sample]
+    ) -> list[Summing]:
         """What to sum over the rows of p and of q."""
         out = []
         for anchor, own, sample in zip(self.anchors, pieces, samples, strict=True):
@@ -171,7 +173,6 @@ class Family:
         both = Moments(1.0, 0.5 * (p.mean + q.mean), shape + 0.25 * np.outer(gap, gap))
         one = _refitted(self.anchors[0], both, sum(sizes), df)
         return Family((one, one))
-
 
 
 def _inner(anchor: Any) -> Any:

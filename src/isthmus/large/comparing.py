@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..data.engine import Engine
-from ..data.sample import TwoSamples, Sample
+from ..data.sample import Sample, TwoSamples
 from ..data.seeds import Seeds
 from ..data.source import Source
 from ..data.telling import tell
@@ -112,9 +112,7 @@ def _tables(
     at = [one.counting(most) for one in drawn]
     encoder.bounded(*at)
     p, q = (one.take(places) for one, places in zip(drawn, at, strict=True))
-    samples = TwoSamples(
-        Sample(encoder.sampled(p), p.weight), Sample(encoder.sampled(q), q.weight)
-    )
+    samples = TwoSamples(Sample(encoder.sampled(p), p.weight), Sample(encoder.sampled(q), q.weight))
     found = compare(samples, encoder, _as_given(p.columns), _as_given(q.columns))
     pieces = []
     for k, (source, weight) in enumerate(zip(sources, weights, strict=True)):

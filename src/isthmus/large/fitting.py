@@ -139,9 +139,7 @@ def _critic(
     seed = int(drawn.seeds("auxiliaries of all rows").integers(2**63))
     sources = [
         drawn_source(one, name, max(sizes), seed + k, drawn.pieces[0].columns)
-        for k, (name, one) in enumerate(
-            zip(model.class_names[2:], model.auxiliaries, strict=True)
-        )
+        for k, (name, one) in enumerate(zip(model.class_names[2:], model.auxiliaries, strict=True))
     ]
     labels = [Pieces(source.label, source.n_columns) for source in sources]
     pieces = [*drawn.pieces, *labels]
@@ -165,7 +163,8 @@ def _stack(
     stack: StackedMDRE, crossfit: CrossFit, drawn: Drawn, passes: Passes
 ) -> tuple[StackedMDRE, AllRows]:
     """A stack whose densities and coefficients are fitted to all rows."""
-    again, names = copy(stack), ("coefficients",)
+    again = copy(stack)
+    names: tuple[str, ...] = ("coefficients",)
     densities = stack.densities_
     if densities is not None and isinstance(densities.model_, ClassModel):
         family = Family.of(densities.model_.offsets.anchors[:2])
@@ -217,9 +216,7 @@ def said(stack: StackedMDRE, which: IntArray, rows: Array) -> Array:
     )
 
 
-def _unseen(
-    log_ratio: LogRatio, crossfit: CrossFit, drawn: Drawn, passes: Passes
-) -> BinnedRatios:
+def _unseen(log_ratio: LogRatio, crossfit: CrossFit, drawn: Drawn, passes: Passes) -> BinnedRatios:
     """Log-ratios of all rows: of those outside the sample by a fit to it, of its own by folds."""
     binned = _binned(passes, drawn, [log_ratio], drawn.numbers)
     of_sample = [
@@ -254,9 +251,7 @@ def _pair(samples: TwoSamples, log_ratio: LogRatio) -> tuple[Array, Array]:
 def _on(model: ClassModel, family: Family) -> ClassModel:
     """The model on other anchors of p and of q."""
     offsets = model.offsets
-    return replace(
-        model, offsets=replace(offsets, anchors=(*family.anchors, *offsets.anchors[2:]))
-    )
+    return replace(model, offsets=replace(offsets, anchors=(*family.anchors, *offsets.anchors[2:])))
 
 
 def _with_model(mdre: MDRE, model: ClassModel) -> MDRE:

@@ -68,7 +68,9 @@ def opened(
     parts = [one.in_parts() for one in both]
     first, second = parts[0][0], parts[1][0]
     if (first.names is None) != (second.names is None):
-        kinds = ["columns without names" if one.names is None else "names" for one in (first, second)]
+        kinds = [
+            "columns without names" if one.names is None else "names" for one in (first, second)
+        ]
         raise ValueError(
             f"{labels[0]} and {labels[1]} must both have names of columns or both have none; "
             f"received {kinds[0]} and {kinds[1]}."

@@ -54,5 +54,7 @@ class AllRows:
     def told(self, sample: tuple[int, int]) -> str:
         """What was fitted to how many rows, in a line."""
         some, every = (" and ".join(f"{n:,}" for n in counts) for counts in (sample, self.rows))
-        fitted = f"{', '.join(self.refitted)} fitted to all" if self.refitted else "evaluated at all"
+        fitted = (
+            f"{', '.join(self.refitted)} fitted to all" if self.refitted else "evaluated at all"
+        )
         return f"chosen on {some} of {every} rows, {fitted}"

@@ -14,6 +14,7 @@ from .comparison import Comparison, GivenRows
 from .crossfit import cross_fit, own
 from .data.engine import Engine, engine_of
 from .data.projection import Projection
+from .data.reporting import Progress, Reporter
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.telling import tell
@@ -34,12 +35,7 @@ from .tables.margins import Margin
 from .tables.parts import date_parts
 from .typing import RandomState
 
-Progress = Callable[[int, int, str], None]
-
 _DAYS = ("days",)
-_STEPS = 20
-"""Steps of a progress bar in each stage."""
-
 _LARGE_STAGES = STAGES + 4
 """Stages of a comparison of very many rows: the sample, and most often this many passes."""
 
@@ -269,7 +265,7 @@ def compare_samples(
             margins, given = array_margins(rows), GivenRows(samples.p.rows, samples.q.rows)
         rows = rows.map(projection)
     steps = STAGES if stacks else folds + 1
-    shown = nullcontext(report) if report is not None else _Reporter(progress, steps)
+    shown = nullcontext(report) if report is not None else Reporter(progress, steps)
     with limited_threads(n_jobs), shown as say:
         with nullcontext() if encoder is None else encoder.expected():
             if stacks:
@@ -309,7 +305,7 @@ def _compare_large(
     if not tables:
         _check_arrays(call, "arrays", "arrays")
     takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
-    with limited_threads(n_jobs), _Reporter(progress, _LARGE_STAGES) as report:
+    with limited_threads(n_jobs), Reporter(progress, _LARGE_STAGES) as report:
 
         def compare(samples: TwoSamples, encoder: Any, given_p: Any, given_q: Any) -> Comparison:
             rows = GivenRows() if given_p is None else GivenRows(given_p, given_q)
@@ -394,35 +390,3 @@ def _encoded(
     weight_p = as_weight(weight_p, len(kept_p), f"weight_{first}")
     weight_q = as_weight(weight_q, len(kept_q), f"weight_{second}")
     return p, q, weight_p[kept_p], weight_q[kept_q]
-
-
-class _Reporter:
-    """Calls the user's function, or shows a progress bar, or does nothing."""
-
-    def __init__(self, progress: Progress | bool | None, total: int) -> None:
-        self.progress, self.total = progress, total * _STEPS
-        self.stage, self.done = -1, 0
-        self.bar: Any = None
-
-    def __enter__(self) -> Callable[..., None]:
-        if self.progress is True:
-            from rich.progress import Progress as Bar
-
-            self.bar = Bar(transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task("comparing", total=self.total)
-        return self._report
-
-    def _report(self, what: str, share: float | None = None) -> None:
-        """A new stage begins, or so much of the last one is done."""
-        self.stage += share is None
-        done = self.stage * _STEPS + int(_STEPS * (share or 0.0))
-        self.done = min(max(done, self.done), self.total) if what else self.total
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self.done, description=what or "done")
-        elif callable(self.progress):
-            self.progress(self.done, self.total, what)
-
-    def __exit__(self, *exc: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()

@@ -308,7 +308,7 @@ def test_bad_input_ends_in_one_line_and_code_2(capsys, stub, files, tmp_path):
         (*files, "--fail-above", "jss=1"): "--fail-above must be NAME=VALUE",
         ("--drop", "age"): "must come with two files",
         (*files, "--memory", "much"): "--memory must be a size such as 1GB",
-        (*files, "--memory", "1 MB"): "--memory must be at least 512MB",
+        (*files, "--memory", "1 MB"): "--memory must be at least 700MB",
         (*files, "--workers", "0"): "--workers must be at least 1; received 0",
         (*files, "--workers", "1", "--cluster", "tcp://a:1"): "must not come together",
     }

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ..data.source import Source, joined
 from ..tables.columns import TableError
-from .told import BATCH_ROWS, each, naming
+from .told import batch_rows, each, naming
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def read_fragment(piece: Fragment, names: tuple[str, ...] | None) -> Iterator[An
         scanner = one.scanner(
             schema=piece.schema,
             columns=list(names or ()),
-            batch_size=BATCH_ROWS,
+            batch_size=batch_rows(names),
             batch_readahead=1,
             use_threads=False,
             **_options(one),
@@ -121,7 +121,7 @@ def read_query(piece: Query, names: tuple[str, ...] | None) -> Iterator[Any]:
     with naming("the dataset"):
         scanner = piece.value.scanner(
             columns=list(names or ()),
-            batch_size=BATCH_ROWS,
+            batch_size=batch_rows(names),
             batch_readahead=1,
             fragment_readahead=1,
             use_threads=False,
@@ -134,7 +134,9 @@ def read_query(piece: Query, names: tuple[str, ...] | None) -> Iterator[Any]:
 def read_lazy(frame: Any, names: tuple[str, ...] | None) -> Iterator[Any]:
     """Tables with these columns of what a lazy frame gives, in its order."""
     batches = iter(
-        frame.select(list(names or ())).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+        frame.select(list(names or ())).collect_batches(
+            chunk_size=batch_rows(names), maintain_order=True
+        )
     )
     while True:
         with _of_polars("the LazyFrame"):

@@ -12,7 +12,7 @@ from ..data.memory import PART_ROWS
 from ..data.source import Source, joined
 from ..tables.columns import TableError
 from ..words import listed, one_line
-from .told import BATCH_ROWS, Stamp, each, naming
+from .told import BATCH_ROWS, Stamp, batch_rows, each, naming
 
 SUFFIXES = (".parquet", ".pq")
 
@@ -122,7 +122,7 @@ def _batches(file: Any, groups: list[int], stored: list[str], rows: int) -> Iter
     import pyarrow as pa
 
     if stored:
-        yield from file.iter_batches(BATCH_ROWS, groups, stored, use_threads=False)
+        yield from file.iter_batches(batch_rows(stored), groups, stored, use_threads=False)
         return
     # Only columns that are not in the file are asked for.
     for begin in range(0, rows, BATCH_ROWS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,20 @@ from ..tables.columns import TableError
 from ..words import one_line
 
 BATCH_ROWS = 1 << 16
-"""Rows that are read at a time."""
+"""Rows that are read at a time, of tables that are not very wide."""
+
+_NUMBERS = 1 << 22
+
+
+def batch_rows(names: Collection[str] | None) -> int:
+    """Rows to read at a time of so many columns, that these do not fill memory.
+
+    Examples
+    --------
+    >>> batch_rows(["x"] * 20), batch_rows(["x"] * 1000)
+    (65536, 4194)
+    """
+    return max(min(BATCH_ROWS, _NUMBERS // max(len(names or ()), 1)), 256)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..data.engine import Engine, total
+from ..data.engine import Engine
 from ..data.source import Source
 from ..data.telling import quiet, tell
 from ..data.validation import as_weight
@@ -22,7 +22,8 @@ from .door import Door
 from .drawn import Drawn
 from .encoding import Plan, distinct
 from .learning import Learned, Look, learn
-from .looking import Looking, TableSummary, complete_rows
+from .looking import complete_rows
+from .looks import InMemory, InParts
 from .margins import Margin
 from .onesided import OneSided, OneSidedRows
 from .parts import coerced, date_parts, part_of
@@ -133,36 +134,21 @@ class TableEncoder:
 
         Weights of rows count in the shares of levels and in the margins.
         """
-        names, left = self._common(
-            *(column_names(one, label) for one, label in zip((p, q), self.labels, strict=True))
+        first, second = self.labels
+        names, left = common_columns(column_names(p, first), column_names(q, second), self._asked)
+        tables = (
+            as_columns(p, first, names, tolerant=True, text=True),
+            as_columns(q, second, names, tolerant=True, text=True),
         )
-        tables = [
-            as_columns(one, label, names, tolerant=True, text=True)
-            for one, label in zip((p, q), self.labels, strict=True)
-        ]
         sizes = [len(next(iter(columns.values()))) for columns in tables]
         faults.refuse(
-            [fault for size, label in zip(sizes, self.labels, strict=True)
-             for fault in faults.without_rows(size, label)]
-        )  # fmt: skip
-        weights = [
-            as_weight(weight, size, f"weight_{label}")
-            for weight, size, label in zip((weight_p, weight_q), sizes, self.labels, strict=True)
-        ]
-
-        def look(
-            names: tuple[str, ...], complete: tuple[str, ...]
-        ) -> tuple[TableSummary, TableSummary]:
-            first, second = (
-                Looking.at(size, names, label, dates=self.dates, complete=complete).of(
-                    columns, weight
-                )
-                for columns, weight, size, label in zip(
-                    tables, weights, sizes, self.labels, strict=True
-                )
-            )
-            return first, second
-
+            [*faults.without_rows(sizes[0], first), *faults.without_rows(sizes[1], second)]
+        )
+        weights = (
+            as_weight(weight_p, sizes[0], f"weight_{first}"),
+            as_weight(weight_q, sizes[1], f"weight_{second}"),
+        )
+        look = InMemory(tables, weights, self.labels, self.dates)
         learned = self._learn(names, left, look)
         self.kept_p_, self.kept_q_ = (complete_rows(one, learned.complete) for one in tables)
         kept = [
@@ -185,33 +171,12 @@ class TableEncoder:
         the samples that are drawn: those of ``p.drawn`` and ``q.drawn`` of the result. ``weights``
         are the columns that hold the weights of the rows, which are compared in neither.
         """
-        names, left = self._common(
-            *(
-                [name for name in one.names or () if name != weight]
-                for one, weight in zip((p, q), weights, strict=True)
-            )
+        first, second = (
+            [name for name in one.names or () if name != weight]
+            for one, weight in zip((p, q), weights, strict=True)
         )
-
-        def look(
-            names: tuple[str, ...], complete: tuple[str, ...]
-        ) -> tuple[TableSummary, TableSummary]:
-            first, second = (
-                total(
-                    engine,
-                    Looking.at(
-                        source.rows,
-                        names,
-                        label,
-                        dates=self.dates,
-                        complete=complete,
-                        weight=weight,
-                    ),
-                    source.only(names if weight is None else (*names, weight)),
-                )
-                for source, label, weight in zip((p, q), self.labels, weights, strict=True)
-            )
-            return first, second
-
+        names, left = common_columns(first, second, self._asked)
+        look = InParts((p, q), engine, weights, self.labels, self.dates)
         learned = self._learn(names, left, look)
         drawn = learned.p.drawn, learned.q.drawn
         self.kept_p_, self.kept_q_ = (np.ones(len(one), dtype=bool) for one in drawn)
@@ -219,9 +184,6 @@ class TableEncoder:
             learned.one_sided, *(self._level_columns(one.columns) for one in drawn)
         )
         return learned
-
-    def _common(self, p: Sequence[str], q: Sequence[str]) -> tuple[list[str], dict[str, LeftOut]]:
-        return common_columns(p, q, self._asked)
 
     def _learn(self, names: Sequence[str], left: dict[str, LeftOut], look: Look) -> Learned:
         learned = learn(names, self._asked, self.missing, look)

@@ -75,7 +75,11 @@ class LogSpline:
         fall = rate.take(piece)
         fall *= distance
         distance *= (sign * np.exp(peak)).take(piece)
-        distance *= exprel(-fall)
+        # (1 - exp(-fall)) / fall, which is one where nothing falls.
+        mean = np.negative(np.expm1(-fall))
+        np.divide(mean, fall, out=mean, where=fall > 0.0)
+        mean[fall == 0.0] = 1.0
+        distance *= mean
         distance += level.take(piece)
         return distance, np.subtract(peak.take(piece), fall, out=fall)
 

@@ -89,7 +89,7 @@ class Folded:
         if self.top:
             out += mixture_log_density(self.top, X)
             out -= mixture_log_density(self.bottom, X)
-        if self.square is not None:
+        if self.square is not None and self.linear is not None:
             D = X - self.centre
             M = D @ self.square
             M += self.linear

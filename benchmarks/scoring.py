@@ -35,7 +35,6 @@ from pyarrow import csv, parquet
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import isthmus
-from isthmus.storing.scoring import score_table
 
 GOAL = 0.5
 TOWNS = ["Bonn", "Kiel", "Ulm", "Trier", "Jena"]
@@ -96,8 +95,8 @@ def measure(model: Any, bare: Any, folder: Path, n: int, repeats: int) -> dict[s
         "bare": lambda: bare.predict_proba(numbers),
         "log_ratio": lambda: loaded.estimator.log_ratio(numbers),
         "frame": lambda: loaded.log_ratio(used),
-        "parquet": lambda: score_table(loaded, folder / "new.parquet", target),
-        "csv": lambda: score_table(loaded, folder / "new.csv", target),
+        "parquet": lambda: isthmus.score(loaded, folder / "new.parquet", target),
+        "csv": lambda: isthmus.score(loaded, folder / "new.csv", target),
     }
     return seconds(ways, repeats)
 

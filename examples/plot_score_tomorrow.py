@@ -20,7 +20,6 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 import isthmus
-from isthmus.storing.scoring import score_table
 
 wine = load_wine(as_frame=True)
 table = wine.data[["alcohol", "color_intensity", "proline", "hue"]]
@@ -50,9 +49,10 @@ print(again.kl, "| rests on", again.rests_on)
 # ``isthmus score wine.isthmus new.csv -o scores.csv --columns bottle --weights`` does.
 
 new.reset_index(names="bottle").to_csv(folder / "new.csv", index=False)
-count = score_table(again, folder / "new.csv", folder / "scores.csv", keys=["bottle"], weights=True)
+target = folder / "scores.csv"
+count = isthmus.score(again, folder / "new.csv", target, columns=["bottle"], weights=True)
 print(count, "rows")
-print("\n".join((folder / "scores.csv").read_text().splitlines()[:4]))
+print("\n".join(target.read_text().splitlines()[:4]))
 
 # %%
 # Which cultivar is which: the log-ratio is high where only p has wines, and low where only q has.

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .shifted import ShiftedConformal, ShiftedScore, ShiftWeighted, shifted_score
     from .stacked import StackedMDRE
     from .storing import ModelFileError, SavedComparison, load
+    from .storing.scoring import score
     from .weighting import WeightingError, Weights, audit_weights, importance_weights
 
 _PLACES = {
@@ -76,6 +77,7 @@ _PLACES = {
     "mi_ranking": "information",
     "mi_scores": "information",
     "mutual_information": "information",
+    "score": "storing.scoring",
     "shifted_score": "shifted",
     "stack": "data.validation",
     "two_sample_test": "diagnostics",
@@ -117,6 +119,7 @@ __all__ = [
     "mutual_information",
     "plots",
     "problems",
+    "score",
     "separable",
     "shifted",
     "shifted_score",

@@ -12,13 +12,17 @@ from sklearn.base import clone
 
 from .comparison import Comparison, GivenRows
 from .crossfit import cross_fit, own
+from .data.engine import Engine, engine_of
 from .data.projection import Projection
+from .data.reporting import Progress, Reporter
 from .data.sample import TwoSamples
 from .data.seeds import Seeds
 from .data.telling import tell
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .diagnostics.marginal import array_margins
+from .large import compare_sources, opened
+from .large.opening import Opened
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -31,11 +35,9 @@ from .tables.margins import Margin
 from .tables.parts import date_parts
 from .typing import RandomState
 
-Progress = Callable[[int, int, str], None]
-
 _DAYS = ("days",)
-_STEPS = 20
-"""Steps of a progress bar in each stage."""
+_LARGE_STAGES = STAGES + 4
+"""Stages of a comparison of very many rows: the sample, and most often this many passes."""
 
 
 def compare(
@@ -56,6 +58,7 @@ def compare(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
+    client: Any = None,
 ) -> Comparison:
     """Compare two samples.
 
@@ -67,11 +70,13 @@ def compare(
 
     Parameters
     ----------
-    p, q : array-like or frame of shape (n, d) or (n,)
+    p, q : array-like or frame of shape (n, d) or (n,), path, dataset or batches
         Samples of the numerator and of the denominator. Frames (pandas, polars,
         pyarrow or a dict of columns) are taken as they are, matched by column name: dates become
         numbers of days, text and categories 0/1 columns, and what cannot help is left out
-        with a reason. ``c.encoder.summary()`` says what was made of every column.
+        with a reason. ``c.encoder.summary()`` says what was made of every column. A Parquet file
+        or folder, a ``pyarrow`` dataset, a polars LazyFrame, a Dask frame or array, a list of
+        batches or any object that gives them anew each time need not fit into memory.
     estimator : estimator, optional
         Anything with ``fit(X, y)`` and ``log_ratio(X)``; by default :class:`StackedMDRE`, which
         weighs fitted densities, regressions, trees and neighbours by one regression, and is
@@ -84,8 +89,8 @@ def compare(
         has fewer than 2000 rows, or half as many as the smaller one has rows if these are few.
     level : float, default 0.95
         Level of the intervals.
-    weight_p, weight_q : array-like of shape (n,), optional
-        Weights of the rows.
+    weight_p, weight_q : array-like of shape (n,), or str, optional
+        Weights of the rows, or the column of a table that holds them.
     columns : list of str, optional
         Columns of the frames to use, whatever speaks against them; by default all that can
         help.
@@ -106,10 +111,20 @@ def compare(
         Number of fits to run at a time, as in scikit-learn.
     progress : callable or bool, optional
         True shows a progress bar; a callable receives (done, total, what).
+    client : dask.distributed.Client, optional
+        Where to run the passes over samples of more than 200,000 rows; by default the current
+        client if there is one, and this process otherwise.
 
     Returns
     -------
     Comparison
+
+    Notes
+    -----
+    A sample of more than 200,000 rows is not worked on as a whole. What is chosen is chosen on
+    10,000 to 50,000 of its rows; what is convex or closed-form is fitted to all rows, in passes
+    over them; and every row's log-ratio counts in every divergence. ``c.all_rows`` and
+    ``c.rests_on`` say what was fitted to how many rows.
 
     Examples
     --------
@@ -138,9 +153,40 @@ def compare(
         random_state,
         weight_p is not None or weight_q is not None,
     )
-    samples, encoder, given = as_samples(p, q, call, weight_p, weight_q)
-    for note in () if encoder is None else encoder.notes():
-        tell(note, UserWarning, stacklevel=2)
+    return compare_given(
+        p, q, call, weight_p, weight_q, client=client, n_jobs=n_jobs, progress=progress
+    )
+
+
+def compare_given(
+    p: Any,
+    q: Any,
+    call: Call,
+    weight_p: Any = None,
+    weight_q: Any = None,
+    *,
+    labels: tuple[str, str] = ("p", "q"),
+    door: Door | None = None,
+    client: Any = None,
+    memory: float | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Compare two samples as they were given, as a whole or in parts.
+
+    ``labels`` are what messages call the samples, ``door`` what they call the arguments. Files of
+    which a comparison would take more bytes of ``memory`` are read in parts, whatever their rows.
+    """
+    read = opened(p, q, weight_p, weight_q, labels, memory)
+    if read.large:
+        engine = engine_of(client)
+        return _compare_large(read, call, engine, labels, door, n_jobs=n_jobs, progress=progress)
+    samples, encoder, given = as_samples(
+        *read.samples, call, *read.weights, labels=labels, door=door
+    )
+    # The command line has a table of them.
+    for note in () if encoder is None or encoder.door.command else encoder.notes():
+        tell(note, UserWarning, stacklevel=3)
     return compare_samples(samples, call, encoder, given, n_jobs=n_jobs, progress=progress)
 
 
@@ -172,11 +218,8 @@ def as_samples(
         )
         p, q, weight_p, weight_q = _encoded(encoder, p, q, weight_p, weight_q)
         given = given.used(encoder.kept_p_, encoder.kept_q_)
-    elif call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
-        raise ValueError(
-            "columns, drop, keep, missing and dates apply to frames; received "
-            f"{type(p).__name__} and {type(q).__name__}."
-        )
+    else:
+        _check_arrays(call, type(p).__name__, type(q).__name__)
     takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
     samples = as_two_samples(p, q, weight_p, weight_q, missing=takes_missing, labels=labels)
     if encoder is None:
@@ -193,8 +236,12 @@ def compare_samples(
     *,
     n_jobs: int | None = None,
     progress: Progress | bool | None = None,
+    report: Callable[..., None] | None = None,
 ) -> Comparison:
-    """Compare two samples that were checked at a door, where ``encoder`` may have made them."""
+    """Compare two samples that were checked at a door, where ``encoder`` may have made them.
+
+    ``report`` takes the place of ``progress`` where this is a part of the work.
+    """
     there = samples.positive()
     check_varies(there)
     folds = fold_count(there) if call.folds is None else call.folds
@@ -213,21 +260,23 @@ def compare_samples(
     margins: tuple[Margin, ...] = ()
     if stacks and Projection.wanted(rows):
         projection = Projection.of(rows)
-        tell(projection.note, UserWarning, stacklevel=3)
+        tell(projection.note, UserWarning, stacklevel=4)
         if encoder is None:
             margins, given = array_margins(rows), GivenRows(samples.p.rows, samples.q.rows)
         rows = rows.map(projection)
     steps = STAGES if stacks else folds + 1
-    with limited_threads(n_jobs), _Reporter(progress, steps) as report:
+    shown = nullcontext(report) if report is not None else Reporter(progress, steps)
+    with limited_threads(n_jobs), shown as say:
         with nullcontext() if encoder is None else encoder.expected():
             if stacks:
-                full.fit_samples(rows, report=report)
+                full.fit_samples(rows, report=say)
                 full, crossed = full.single_ or full, full.crossfit_.spread(rows, full)
             else:
-                report("fit to all rows")
+                say("fit to all rows")
                 own(full).fit_samples(rows)
-                crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=report)
-        report("")
+                crossed = cross_fit(full, rows, folds, seeds, n_jobs=n_jobs, report=say)
+        if report is None:
+            say("")
     return Comparison(
         estimator=full,
         samples=rows,
@@ -239,6 +288,50 @@ def compare_samples(
         projection=projection,
         margins=margins,
     )
+
+
+def _compare_large(
+    given: Opened,
+    call: Call,
+    engine: Engine,
+    labels: tuple[str, str],
+    door: Door | None,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Compare two samples that are read in parts, again for every pass."""
+    tables = given.samples[0].names is not None
+    if not tables:
+        _check_arrays(call, "arrays", "arrays")
+    takes_missing = is_classifier(getattr(call.estimator, "critic", call.critic))
+    with limited_threads(n_jobs), Reporter(progress, _LARGE_STAGES) as report:
+
+        def compare(samples: TwoSamples, encoder: Any, given_p: Any, given_q: Any) -> Comparison:
+            rows = GivenRows() if given_p is None else GivenRows(given_p, given_q)
+            return compare_samples(samples, call, encoder, rows, n_jobs=n_jobs, report=report)
+
+        found: Comparison = compare_sources(
+            given.samples,
+            given.weights,
+            call,
+            engine,
+            compare,
+            report,
+            labels,
+            door,
+            missing=takes_missing,
+        )
+        report("")
+    return found
+
+
+def _check_arrays(call: Call, p: str, q: str) -> None:
+    """Refuse settings that are about frames, where arrays were given."""
+    if call != replace(call, columns=None, drop=(), keep=(), missing="indicator", dates=_DAYS):
+        raise ValueError(
+            f"columns, drop, keep, missing and dates apply to frames; received {p} and {q}."
+        )
 
 
 def check_options(
@@ -297,35 +390,3 @@ def _encoded(
     weight_p = as_weight(weight_p, len(kept_p), f"weight_{first}")
     weight_q = as_weight(weight_q, len(kept_q), f"weight_{second}")
     return p, q, weight_p[kept_p], weight_q[kept_q]
-
-
-class _Reporter:
-    """Calls the user's function, or shows a progress bar, or does nothing."""
-
-    def __init__(self, progress: Progress | bool | None, total: int) -> None:
-        self.progress, self.total = progress, total * _STEPS
-        self.stage, self.done = -1, 0
-        self.bar: Any = None
-
-    def __enter__(self) -> Callable[..., None]:
-        if self.progress is True:
-            from rich.progress import Progress as Bar
-
-            self.bar = Bar(transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task("comparing", total=self.total)
-        return self._report
-
-    def _report(self, what: str, share: float | None = None) -> None:
-        """A new stage begins, or so much of the last one is done."""
-        self.stage += share is None
-        done = self.stage * _STEPS + int(_STEPS * (share or 0.0))
-        self.done = min(max(done, self.done), self.total) if what else self.total
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self.done, description=what or "done")
-        elif callable(self.progress):
-            self.progress(self.done, self.total, what)
-
-    def __exit__(self, *exc: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()

@@ -83,12 +83,14 @@ class Smaller:
     share: float
     full: float
 
-    def ahead(self, rate: float) -> float:
+    def ahead(self, rate: float, seen: float | None = None) -> float:
         """How far the end of a learning curve lies ahead, over what the last rows brought.
 
-        What is still to be learned falls with a power of the number of rows, the rate.
+        What is still to be learned falls with a power of the number of rows, the rate. It is
+        asked of a fit that has ``seen`` this share of the rows, by default that of the folds.
         """
-        return float(self.full**-rate / (self.share**-rate - self.full**-rate))
+        seen = self.full if seen is None else seen
+        return float(seen**-rate / (self.share**-rate - self.full**-rate))
 
 
 @dataclass(frozen=True)

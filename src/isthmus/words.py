@@ -120,6 +120,19 @@ def one_line(text: object, most: int = 160, end: str = "...") -> str:
     return line if len(line) <= most else line[: most - len(end)] + end
 
 
+def rate(rows: int, seconds: float) -> str:
+    """Rows a second, in few digits.
+
+    Examples
+    --------
+    >>> rate(3_200_000, 2.0), rate(500, 1.0)
+    ('1,600,000 rows/s', '500 rows/s')
+    """
+    found = rows / max(seconds, 1e-9)
+    digits = max(len(f"{found:.0f}") - 2, 0)
+    return f"{round(found, -digits):,.0f} rows/s"
+
+
 def count(number: int, noun: str) -> str:
     """Number with its noun: 1 row, 2 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

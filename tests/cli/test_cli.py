@@ -23,6 +23,7 @@ from isthmus.data.sample import TwoSamples
 from isthmus.diagnostics import Check
 from isthmus.functionals import Estimate
 from isthmus.settings import Call
+from isthmus.tables.frames import TableEncoder
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -37,9 +38,14 @@ class Comparison:
     diagnostics: dict[str, Check] = field(default_factory=dict)
     call: Call | None = None
     samples: TwoSamples | None = None
+    encoder: TableEncoder | None = None
     rests_on: str = "linear (77%), boosted trees (23%)"
     columns: tuple = ()
     rest = None
+
+    @property
+    def sizes(self):
+        return len(self.samples.p), len(self.samples.q)
 
     log_ratio_p = np.linspace(-1.0, 2.0, 50)
     log_ratio_q = np.append(np.linspace(-3.0, 1.0, 50), -np.inf)
@@ -79,7 +85,9 @@ def stub(monkeypatch):
         def compare(self, p, q, progress, **asked):
             return self.compare_samples(TwoSamples.of(p, q), Call(**asked), progress=progress)
 
-        def compare_samples(self, samples, call, encoder=None, *, progress):
+        def compare_samples(
+            self, samples, call, encoder=None, given=None, *, progress, n_jobs=None
+        ):
             self.calls.append((samples.p.rows, samples.q.rows, call, progress))
             if progress is not None:
                 progress(1, 2, "a fold [of two]")
@@ -87,6 +95,7 @@ def stub(monkeypatch):
                 warnings.warn(self.warn, UserWarning, stacklevel=2)
                 warnings.warn("for developers", DeprecationWarning, stacklevel=2)
             self.result.level, self.result.call, self.result.samples = call.level, call, samples
+            self.result.encoder = encoder
             return self.result
 
     made = Stub()
@@ -277,7 +286,7 @@ def test_bad_input_ends_in_one_line_and_code_2(capsys, stub, files, tmp_path):
     cases = {
         (files[0],): "compare must have two files, or none",
         (files[0], tmp_path / "none.csv"): "none.csv: there is no such file",
-        (files[0], tmp_path): "must be a file; received a directory",
+        (files[0], tmp_path): "a folder must hold files whose names end in .parquet",
         (files[0], __file__): "the file name must end in one of",
         (files[0], tmp_path / "line\nbreak.csv"): "there is no such file",
         (dates, wide): "must have a column in common",
@@ -298,6 +307,10 @@ def test_bad_input_ends_in_one_line_and_code_2(capsys, stub, files, tmp_path):
         (*files, "--fail-above", "js"): "--fail-above must be NAME=VALUE",
         (*files, "--fail-above", "jss=1"): "--fail-above must be NAME=VALUE",
         ("--drop", "age"): "must come with two files",
+        (*files, "--memory", "much"): "--memory must be a size such as 1GB",
+        (*files, "--memory", "1 MB"): "--memory must be at least 700MB",
+        (*files, "--workers", "0"): "--workers must be at least 1; received 0",
+        (*files, "--workers", "1", "--cluster", "tcp://a:1"): "must not come together",
     }
     for arguments, message in cases.items():
         code, out, err = run(capsys, "compare", *arguments)
@@ -431,7 +444,7 @@ def test_the_real_example_beats_the_classifier():
 
 
 def test_every_file_of_a_command_is_registered():
-    helpers = {"__init__", "app", "example", "options", "output", "terminal"}
+    helpers = {"__init__", "app", "cluster", "example", "options", "output", "terminal"}
     folder = Path(cli.__file__).parent
     assert {path.stem for path in folder.glob("*.py")} - helpers == set(cli.COMMANDS)
     names = {command.callback.__name__ for command in cli.app.registered_commands}

@@ -176,7 +176,7 @@ def test_a_model_of_arrays_takes_columns_by_their_order(folder):
         (["model.isthmus", "words.csv"], "words.csv: "),
         (["model.isthmus", "taken.csv", "--columns", "log_ratio"], "rename it first"),
         (["model.isthmus", "nothing_in_it.csv"], "nothing_in_it.csv: the file is empty"),
-        (["model.isthmus", "."], "must be a file; received a directory"),
+        (["model.isthmus", "hollow"], "hollow: a folder must hold files whose names end"),
     ],
 )
 def test_errors_are_one_sentence(arguments, told, folder, model, new, capsys, monkeypatch):
@@ -185,6 +185,7 @@ def test_errors_are_one_sentence(arguments, told, folder, model, new, capsys, mo
     (folder / "words.csv").write_text("id,age,town\n1,40,Bonn\n2,forty,Bonn\n")
     (folder / "taken.csv").write_text("log_ratio,age,town\n1,40,Bonn\n")
     (folder / "nothing_in_it.csv").write_text("")
+    (folder / "hollow").mkdir(exist_ok=True)
     before = sorted(folder.iterdir())
     assert run(["score", *arguments]) == 2
     error = capsys.readouterr().err

@@ -14,8 +14,7 @@ from fuzz.oracles import ask, check_comparison, check_estimate, same
 from fuzz.samples import Rng
 from fuzz.tables import Table, frames, quick, tables
 
-from isthmus import load
-from isthmus.storing.scoring import score_table
+from isthmus import load, score
 
 
 def dated(rng: Rng) -> tuple[Table, Table]:
@@ -72,7 +71,7 @@ def scores(model: Any, table: Any, folder: Path) -> np.ndarray:
     from pyarrow import parquet
 
     parquet.write_table(table, folder / "new.parquet")
-    score_table(model, folder / "new.parquet", folder / "scores.parquet", weights=True)
+    score(model, folder / "new.parquet", folder / "scores.parquet", weights=True)
     found = parquet.read_table(folder / "scores.parquet")
     log_ratio = found["log_ratio"].to_numpy()
     assert (found["weight"].to_numpy() >= 0).all()

@@ -52,13 +52,13 @@ class WarpedComponent:
         return self.base.standard(_mapped(self.margins, (X - self.place) @ self.columns))
 
     def log_density(self, X: Array) -> Array:
-        U = (X - self.place) @ self.columns
-        pairs = [m.evaluate(u) for m, u in zip(self.margins, U.T, strict=True)]
-        out = self.base.log_density(np.column_stack([z for z, _ in pairs]))
-        out += np.linalg.slogdet(self.columns)[1]
-        for _, log_slope in pairs:
-            out += log_slope
-        return np.asarray(out)
+        # A column's values side by side, as each is worked on by itself.
+        U = self.columns.T @ np.subtract(X, self.place).T
+        slopes = np.full(len(X), np.linalg.slogdet(self.columns)[1])
+        for k, margin in enumerate(self.margins):
+            U[k], log_slope = margin.evaluate(U[k])
+            slopes += log_slope
+        return np.asarray(self.base.log_density(U.T) + slopes)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         U = _mapped([margin.inverse for margin in self.margins], self.base.sample(n, rng))

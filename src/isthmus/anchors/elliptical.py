@@ -44,10 +44,10 @@ class Component:
 
     def log_density(self, X: Array) -> Array:
         """Log-density of every row, without the share."""
-        d = X.shape[1]
+        Z = self.standard(X)
+        d = Z.shape[1]
         factor = noise_correction(self.rows, d)[0]
         log_det = float(np.log(np.abs(np.diag(self.cholesky))).sum()) - 0.5 * d * np.log(factor)
-        Z = self.standard(X)
         square = factor * np.einsum("ij,ij->i", Z, Z)
         return np.asarray(self.radial(square, d) - log_det)
 

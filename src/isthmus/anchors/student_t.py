@@ -59,7 +59,7 @@ class StudentTAnchor(SampleAnchor, OneComponent):
             root, whitening, _ = shrunk_roots(covariance, np.inf if corrected else size, distinct)
             Z = (X - mean) @ whitening
             square = np.einsum("ij,ij->i", Z, Z)
-            df, density = _best_df(square, d, share)
+            df, density = best_df(square, d, share)
             value = density - float(np.log(np.diag(root)).sum())
             if value <= last + 1e-7 * d:
                 break
@@ -74,7 +74,7 @@ class StudentTAnchor(SampleAnchor, OneComponent):
         self.component_ = replace(found, rows=float(size) if corrected else np.inf)
 
 
-def _best_df(square: Array, d: int, share: Array) -> tuple[float, float]:
+def best_df(square: Array, d: int, share: Array) -> tuple[float, float]:
     """Degrees of freedom at which these squared radii are likeliest, and how likely."""
 
     def loss(log_df: float) -> float:

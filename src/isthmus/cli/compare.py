@@ -12,31 +12,43 @@ from ..settings import Call
 from ..words import DIVERGENCES, USUAL_DIVERGENCES
 from .options import (
     AsJson,
+    Cluster,
     Columns,
     Dates,
     Drop,
     FailAbove,
     Keep,
+    Memory,
     Missing,
     Seed,
     WhatIsMissing,
+    Workers,
     check_options,
     limits_in,
     names_in,
 )
 
 if TYPE_CHECKING:
+    from .cluster import Where
     from .output import Output
 
 
 def compare(
     a: Annotated[
         Path | None,
-        typer.Argument(metavar="A", help="Sample of p: CSV or Parquet.", show_default=False),
+        typer.Argument(
+            metavar="A",
+            help="Sample of p: CSV or Parquet, or a folder of Parquet.",
+            show_default=False,
+        ),
     ] = None,
     b: Annotated[
         Path | None,
-        typer.Argument(metavar="B", help="Sample of q: CSV or Parquet.", show_default=False),
+        typer.Argument(
+            metavar="B",
+            help="Sample of q: CSV or Parquet, or a folder of Parquet.",
+            show_default=False,
+        ),
     ] = None,
     columns: Columns = None,
     drop: Drop = None,
@@ -65,6 +77,9 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="Write the model to this file, for `isthmus score`."),
     ] = None,
+    cluster: Cluster = None,
+    workers: Workers = None,
+    memory: Memory = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print the answer's one sentence and nothing else.")
     ] = False,
@@ -77,6 +92,9 @@ def compare(
     Tables are taken as they are: dates, text, missing values. What was made of every column, and
     what was left out and why, is told. Exit codes: 2 for bad input, 3 for a divergence that
     --fail-above does not allow.
+
+    Parquet of more than 200,000 rows, or than memory has room for, is read in parts, again for
+    every pass over it.
     """
     if (a is None) != (b is None):
         raise ValueError(f"compare must have two files, or none; received only {a or b}.")
@@ -94,6 +112,7 @@ def compare(
 
     from ..functionals import get_divergence
     from ..tables.parts import date_parts
+    from .cluster import Where
     from .example import compare_example
     from .output import Output
 
@@ -104,6 +123,7 @@ def compare(
         except ValueError as error:
             raise ValueError(f"--divergence: {error}") from None
     output = Output(shown, tuple(divergence or ()), as_json, quiet, plot, report, save, limits)
+    where = Where.of(cluster, workers, memory)
     if a is None or b is None:
         compare_example(seed, level, output)
         return
@@ -118,30 +138,40 @@ def compare(
         random_state=seed,
         files=(str(a), str(b)),
     )
-    compare_files(a, b, call, output)
+    compare_files(a, b, call, output, where)
 
 
-def compare_files(a: Path, b: Path, call: Call, output: Output) -> None:
+def compare_files(a: Path, b: Path, call: Call, output: Output, where: Where) -> None:
     """Compare two files, and print and write what was found."""
     from .. import plots
-    from ..comparing import as_samples, compare_samples
+    from ..comparing import compare_given
     from ..plots.style import plain_frame
     from ..tables.door import Door
-    from ..tables.frames import read_table
     from .output import Result, collected_notes, deliver, one_sided, show_comparison
     from .terminal import progress_bar
 
     labels = (str(a), str(b)) if a.name == b.name and a != b else (a.name, b.name)
-    with collected_notes() as notes, progress_bar(wanted=not output.quiet) as progress:
-        samples, encoder, _ = as_samples(
-            read_table(a), read_table(b), call, labels=labels, door=Door(command=True)
+    with (
+        collected_notes() as notes,
+        where.client() as client,
+        progress_bar(wanted=not output.quiet) as progress,
+    ):
+        found = compare_given(
+            a,
+            b,
+            call,
+            labels=labels,
+            door=Door(command=True),
+            client=client,
+            memory=where.memory,
+            progress=progress,
         )
+        encoder = found.encoder
         assert encoder is not None  # files are tables
-        found = compare_samples(samples, call, encoder, progress=progress)
         divergences = {name: found.divergence(name) for name in output.divergences}
     facts = {
         "files": {"p": str(a), "q": str(b)},
-        "rows": {"p": len(samples.p), "q": len(samples.q)},
+        "rows": dict(zip("pq", found.sizes, strict=True)),
         "dropped_rows": dict(zip("pq", encoder.dropped_rows, strict=True)),
         "columns": encoder.summary(),
         "left_out": {left.name: left.because for left in encoder.left_out_},

@@ -52,6 +52,28 @@ Dates: TypeAlias = Annotated[
     ),
 ]
 
+Cluster: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run passes over many rows on this Dask cluster, such as tcp://host:8786.",
+    ),
+]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Run passes over many rows in N processes of this machine, by Dask."
+    ),
+]
+Memory: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory to use at most, such as 1GB: what would need more is read in parts. "
+        "Default: half of what the machine has.",
+    ),
+]
+
 REFUSED = 2
 """Exit code for bad input, for files that cannot be read or written, and where nothing helps."""
 

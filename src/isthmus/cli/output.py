@@ -208,9 +208,9 @@ def show_comparison(out: Console, result: Result, encoder: TableEncoder) -> None
     out.print(table(heads, judged, "can it be trusted"))
     heads = [Column("column", style="bold", overflow="fold"), Column("used as", overflow="fold")]
     out.print(table(heads, encoder.summary().items(), "what was compared"))
-    sides = zip("pq", result.labels, comparison.samples, encoder.dropped_rows, strict=True)
-    for side, label, sample, lost in sides:
-        told = f"{side}: {words.printable(label)}, {words.count(len(sample), 'row')}"
+    sides = zip("pq", result.labels, comparison.sizes, encoder.dropped_rows, strict=True)
+    for side, label, rows, lost in sides:
+        told = f"{side}: {words.printable(label)}, {words.count(rows, 'row')}"
         if lost:
             told += f", {words.count(lost, 'row')} dropped for missing values"
         out.print(Text(told, style="dim"))

@@ -73,6 +73,7 @@ class Measured:
         check_number(level, "level", low=0, high=1, open_low=True, open_high=True)
         check_option(interval, "interval", ["delta", "laplace", "nuts", "bootstrap"])
         if interval != "delta":
+            self.check_whole("interval", interval)
             from ..uncertainty.intervals import interval as by_draws
 
             return by_draws(
@@ -140,7 +141,8 @@ class Measured:
         divergence, against = get_divergence(spec), self.objections
         # What was wrong with the number itself says more than that its error is large.
         said = [name for name in against if name != "precision" or not found.reason]
-        reason = words.objection(said) or found.reason or few_rows(divergence, self.ratios)
+        reason = words.objection(said) or found.reason
+        reason = reason or few_rows(divergence, self.ratios, self.all_rows)
         apart = against["support"].details.get("disjoint") if "support" in against else None
         if apart is not None:
             # No row could be of both: whatever was fitted, it is as large as it can be.
@@ -166,7 +168,13 @@ class Measured:
         level = self.level if level is None else level
         facts = own(self.estimator).facts
         return by_fit(
-            get_divergence(spec), self.ratios, self.crossfit, facts, self._influence, level
+            get_divergence(spec),
+            self.ratios,
+            self.crossfit,
+            facts,
+            self._influence,
+            level,
+            self.all_rows,
         )
 
     def lower_bound(self: Any, kind: str = "donsker-varadhan") -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ..crossfit import CrossFit
@@ -21,11 +21,13 @@ from ..functionals import (
 from ..mdre import MDRE
 from ..model.rows import ClassRows, FittedTo
 from ..settings import Call
+from ..sources import in_parts, is_lazy
 from ..stacked import StackedMDRE
 from ..tables.columns import as_table, is_table
 from ..tables.frames import TableEncoder
 from ..tables.margins import Margin
 from ..typing import Array
+from ..uncertainty.all_rows import AllRows
 from ..uncertainty.fit import fit_of
 from ..uncertainty.influence import Influence
 from .between import log_ratio_between
@@ -60,6 +62,9 @@ class Comparison(Measured, Shown):
         Directions that stand for very many columns.
     margins : tuple of Margin
         How much the columns of arrays differ, where directions stand for them.
+    all_rows : AllRows or None
+        What is known of all rows, where these are more than 200,000: then ``samples`` and
+        ``crossfit`` are those of a sample, and so are checks, pictures and columns.
 
     Examples
     --------
@@ -84,6 +89,14 @@ class Comparison(Measured, Shown):
     given: GivenRows | None = None
     projection: Projection | None = None
     margins: tuple[Margin, ...] = ()
+    all_rows: AllRows | None = None
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of rows of p and of q that were compared."""
+        if self.all_rows is not None:
+            return self.all_rows.rows
+        return len(self.log_ratio_p), len(self.log_ratio_q)
 
     @property
     def log_ratio_p(self) -> Array:
@@ -122,7 +135,9 @@ class Comparison(Measured, Shown):
 
         Parameters
         ----------
-        x : array-like or frame of shape (n, d) or (n,)
+        x : array-like, frame or source of shape (n, d) or (n,)
+            A source is read in parts: a path of a Parquet file or of a folder of them, a Dataset
+            of pyarrow, a LazyFrame of polars, batches, a frame or an array of Dask.
         numerator, denominator : str
             Any two classes of the model: "p", "q" or an auxiliary of an MDRE such as "m1".
         return_std : bool
@@ -132,10 +147,17 @@ class Comparison(Measured, Shown):
         Returns
         -------
         log_ratio, std : ndarrays of shape (n,)
-            Or the log-ratio alone.
+            Or the log-ratio alone; of a frame or an array of Dask, a series or an array of Dask.
+            :func:`isthmus.score` writes them to files, where they do not fit into memory.
         """
+        if not return_std:
+            own = partial(self.log_ratio, numerator=numerator, denominator=denominator)
+            found = in_parts(x, own, "log_ratio")
+            if found is not None:
+                return found
         x = self.encode(x)
         if return_std:
+            self.check_whole("return_std", True)
             from ..uncertainty import sampling_uncertainty
 
             draws = sampling_uncertainty(self.estimator)
@@ -143,13 +165,14 @@ class Comparison(Measured, Shown):
             return self.log_ratio(x, numerator, denominator), std
         return log_ratio_between(self.estimator, x, numerator, denominator)
 
-    def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
+    def weights(self, x: Any = None, *, normalise: bool = False) -> Any:
         """Importance weights p/q: rows of q that are weighted by them look like p.
 
         Parameters
         ----------
-        x : array-like or frame, optional
-            Rows to weight; by default those of q, with cross-fitted ratios.
+        x : array-like, frame or source, optional
+            Rows to weight, as in :meth:`log_ratio`; by default those of q, with cross-fitted
+            ratios.
         normalise : bool, default False
             Whether to divide by their mean, which is then one. Otherwise a row's weight is its
             p/q, whatever other rows there are.
@@ -159,6 +182,14 @@ class Comparison(Measured, Shown):
         ndarray of shape (n,)
         """
         check_flag(normalise, "normalise")
+        if x is None and self.all_rows is not None:
+            raise ValueError(
+                f"x must be given where q has {self.sizes[1]:,} rows, whose log-ratios are not "
+                "kept; received none."
+            )
+        if is_lazy(x):
+            found = in_parts(x, self.weights, "weight")
+            return found / found.mean() if normalise else found
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
         return importance_weights(log_ratio, normalise)
 
@@ -213,10 +244,17 @@ class Comparison(Measured, Shown):
 
     @property
     def rests_on(self) -> str:
-        """What the answer rests on, in a line: the candidates of the stack, or two densities."""
+        """What the answer rests on, in a line: the candidates of the stack, or two densities.
+
+        Of very many rows it says what was fitted to how many of them.
+        """
+        told = type(self.estimator).__name__
         if isinstance(self.estimator, MDRE | StackedMDRE):
-            return self.estimator.selection_.rests_on
-        return type(self.estimator).__name__
+            told = self.estimator.selection_.rests_on
+        if self.all_rows is None:
+            return told
+        sample = len(self.samples.p), len(self.samples.q)
+        return f"{told}; {self.all_rows.told(sample)}"
 
     def __getstate__(self) -> dict[str, Any]:
         # What was worked out from the attributes is worked out again.
@@ -226,6 +264,14 @@ class Comparison(Measured, Shown):
             some = clearest(self.log_ratio_p, self.log_ratio_q)
             state["given"] = self.given.shortened(*some, sizes)
         return state
+
+    def check_whole(self, argument: str, received: Any) -> None:
+        """Refuse what needs all rows in memory, where there is only a sample of them."""
+        if self.all_rows is not None:
+            raise ValueError(
+                f"{argument} must be left out for more than 200,000 rows, as it works on all of "
+                f"them at once; received {received!r}. Compare some of the rows for it."
+            )
 
     @cached_property
     def kept(self) -> KeptRows:

@@ -64,8 +64,8 @@ class Shown:
             :class:`Estimate`, and "diagnostics" by name.
         """
         facts = {
-            "n_p": len(self.samples.p),
-            "n_q": len(self.samples.q),
+            "n_p": self.sizes[0],
+            "n_q": self.sizes[1],
             "level": self.level,
             "trusted": self.trusted,
             "rests_on": self.rests_on,
@@ -108,6 +108,6 @@ class Shown:
 
     def __repr__(self: Any) -> str:
         return (
-            f"Comparison(n_p={len(self.log_ratio_p)}, n_q={len(self.log_ratio_q)}, "
+            f"Comparison(n_p={self.sizes[0]}, n_q={self.sizes[1]}, "
             f"kl={self.kl}, trusted={self.trusted}, rests_on={self.rests_on!r})"
         )

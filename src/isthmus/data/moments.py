@@ -28,16 +28,24 @@ def clipped(sample: Sample) -> Sample:
     reach = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
     if np.all(reach <= _HARMLESS * np.sqrt(sample.mean((X - mean) ** 2))):
         return sample
-    levels = [_CLIP_QUANTILE, 0.5, 1.0 - _CLIP_QUANTILE]
-    # Equal weights are left out: with weights every column has to be sorted whole.
-    weight = sample.weight if np.ptp(sample.weight) > 0 else None
-    low, middle, high = np.quantile(X, levels, axis=0, method="inverted_cdf", weights=weight)
-    # A column that is nearly constant has no spread to judge outliers by.
-    low = np.where(low < middle, middle - _CLIP_FACTOR * (middle - low), -np.inf)
-    high = np.where(high > middle, middle + _CLIP_FACTOR * (high - middle), np.inf)
+    low, high = limits(sample)
     if np.all(X >= low) and np.all(X <= high):
         return sample
     return Sample(np.asarray(np.clip(X, low, high)), sample.weight)
+
+
+def limits(sample: Sample) -> tuple[Array, Array]:
+    """How far out the values of every column may lie; see :func:`clipped`."""
+    levels = [_CLIP_QUANTILE, 0.5, 1.0 - _CLIP_QUANTILE]
+    # Equal weights are left out: with weights every column has to be sorted whole.
+    weight = sample.weight if np.ptp(sample.weight) > 0 else None
+    low, middle, high = np.quantile(
+        sample.rows, levels, axis=0, method="inverted_cdf", weights=weight
+    )
+    # A column that is nearly constant has no spread to judge outliers by.
+    low = np.where(low < middle, middle - _CLIP_FACTOR * (middle - low), -np.inf)
+    high = np.where(high > middle, middle + _CLIP_FACTOR * (high - middle), np.inf)
+    return low, high
 
 
 @dataclass(frozen=True)

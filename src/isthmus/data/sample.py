@@ -10,6 +10,9 @@ import numpy as np
 
 from ..typing import Array, BoolArray, IntArray
 
+_HASHED = 1 << 20
+"""Rows whose hashes are worked out at a time."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -183,10 +186,13 @@ def stacked(samples: TwoSamples) -> Stacked:
     )
 
 
-def row_hash(block: int, n: int) -> np.ndarray:
-    """A number for every row of a block that depends on the two places alone, (n,) uint64."""
+def row_hash(block: int, n: int, first: int = 0) -> np.ndarray:
+    """A number for every row of a block that depends on the two places alone, (n,) uint64.
+
+    ``first`` is the place of the first of these n rows within the block.
+    """
     with np.errstate(over="ignore"):
-        x = np.arange(n, dtype=np.uint64) + (np.uint64(block) << np.uint64(40))
+        x = np.arange(first, first + n, dtype=np.uint64) + (np.uint64(block) << np.uint64(40))
         # The finaliser of splitmix64: every bit of the place moves every bit of the number.
         x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -206,4 +212,16 @@ def bounded_rows(n: int, most: int, block: int = 0) -> IntArray:
     """
     if n <= most:
         return np.arange(n)
-    return np.sort(np.argpartition(row_hash(block, n), most)[:most])
+    # Some at a time, of which few are kept: the hashes of a billion rows fill no memory.
+    share = (most + 8.0 * np.sqrt(most) + 64.0) / n
+    limit = np.uint64(min(share, 1.0) * (2**64 - 2**12))
+    places, hashes = [], []
+    for first in range(0, n, _HASHED):
+        found = row_hash(block, min(_HASHED, n - first), first)
+        at = np.flatnonzero(found <= limit)
+        places.append(at + first)
+        hashes.append(found[at])
+    where, order = np.concatenate(places), np.concatenate(hashes)
+    if len(where) < most:  # by a chance that no one will meet
+        where, order = np.arange(n), row_hash(block, n)
+    return np.asarray(np.sort(where[np.argpartition(order, most - 1)[:most]]))

@@ -46,7 +46,9 @@ def read_columns(table: Any, label: str, drop: Collection[str] = ()) -> dict[str
     if not names:
         raise TableError(f"{label} must have a column to compare; received none.")
     found = as_columns(table, label, names, tolerant=True)
-    refuse([*without_rows(found, label), *infinite(found.values(), label, Door())])
+    rows = len(next(iter(found.values())))
+    numbers = {name: column.infinite for name, column in found.items()}
+    refuse([*without_rows(rows, label), *infinite(numbers, label, Door())])
     return found
 
 

@@ -65,15 +65,21 @@ class NormalScores:
 
     def forward(self, u: Array) -> tuple[Array, Array]:
         """Values z and log dz/du at u."""
-        z, log_slope = np.empty(u.shape), np.empty(u.shape)
-        if self.body is not None:
-            low, high = self.tails
-            level, log_density = self.body.evaluate(np.clip(u, low.knot, high.knot))
-            z = ndtri(level)
-            log_slope = log_density + 0.5 * z**2 + LOG_ROOT_2PI
+        low, high = self.tails
+        if self.body is None:
+            if replace(low, sign=1.0) != high:
+                return _by_side(u, low, high)
+            # One line, which bends alike on both sides.
+            z, log_slope = replace(high, z=0.0).forward(u)
+            return high.z + np.copysign(z, u - high.knot), log_slope
+        level, log_slope = self.body.evaluate(np.clip(u, low.knot, high.knot))
+        z = ndtri(level)
+        log_slope += 0.5 * z * z
+        log_slope += LOG_ROOT_2PI
         for tail in self.tails:
-            rows = tail.sign * (u - tail.knot) >= 0.0
-            z[rows], log_slope[rows] = tail.forward(u[rows])
+            rows = np.flatnonzero(tail.sign * (u - tail.knot) >= 0.0)
+            if len(rows):
+                z[rows], log_slope[rows] = tail.forward(u[rows])
         return z, log_slope
 
     def log_density(self, u: Array) -> Array:
@@ -90,6 +96,14 @@ class NormalScores:
             rows = tail.sign * (z - tail.z) >= 0.0
             u[rows] = tail.backward(z[rows])
         return u
+
+
+def _by_side(u: Array, low: Tail, high: Tail) -> tuple[Array, Array]:
+    """Values z and log dz/du of two tails that begin at one knot."""
+    above = u >= high.knot
+    pairs = zip(high.forward(u), low.forward(u), strict=True)
+    z, log_slope = (np.where(above, *pair) for pair in pairs)
+    return z, log_slope
 
 
 def tail_of(body: LogSpline, side: int, bend: float) -> Tail:

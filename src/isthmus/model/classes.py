@@ -14,7 +14,11 @@ from ..auxiliaries import is_known
 from ..data.blocks import slices
 from ..data.validation import check_option
 from ..typing import Array, LinearCritic
+from .folded import Folded
 from .offsets import Offsets
+
+_BLOCK_ROWS = 4096
+"""Rows whose log-ratio is worked out at a time: few enough for all of it to stay in the cache."""
 
 
 class CriticModel(ABC):
@@ -138,6 +142,32 @@ class ClassModel(CriticModel):
     def has_influence(self) -> bool:
         """Whether every row's influence on the fit is known in closed form."""
         return self.network is None and self.offsets.has_influence
+
+    def log_ratio(self, X: Array, numerator: str = "p", denominator: str = "q") -> Array:
+        """Log of the ratio of two classes' densities at the rows of X, shape (n,)."""
+        at = self.place(numerator, "numerator"), self.place(denominator, "denominator")
+        if at[0] == at[1]:
+            return np.zeros(len(X))
+        folded = Folded.of(self, *at)
+        out = np.empty(len(X))
+        for some in slices(len(X), _BLOCK_ROWS):
+            if folded is not None:
+                out[some] = folded(X[some])
+            else:
+                h = self._of_pair(X[some], at)
+                np.subtract(h[:, at[0]], h[:, at[1]], out=out[some])
+        return out
+
+    def _of_pair(self, X: Array, at: tuple[int, int]) -> Array:
+        """h_c at rows of X for two classes; for the others something else."""
+        Z = self.offsets.where(X)
+        h = self.offsets(X, Z, at)
+        learned = self.offsets.learned
+        if self.critic is not None:
+            h[:, learned] += self.critic.values(self.critic.expand(self.theta), Z)
+        if self.network is not None:
+            h[:, learned] += self.network.values(X, Z)
+        return np.asarray(h - self.bias)
 
     def critics(self, X: Array) -> Array:
         """h_c at the rows of X for all classes, shape (n, K + 2), some rows at a time."""

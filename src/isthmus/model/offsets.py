@@ -66,18 +66,25 @@ class Offsets:
         """Whether an auxiliary's critic is its known density."""
         return self.known and is_known(auxiliary)
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Offsets of all classes at rows X, whose coordinates are Z, shape (n, C)."""
+    def __call__(self, X: Array, Z: Array, classes: Sequence[int] | None = None) -> Array:
+        """Offsets of all classes at rows X, whose coordinates are Z, shape (n, C).
+
+        Of some classes only, where these are named; up to one function for all of them.
+        """
         # Each class's column is contiguous, as the objective works on one at a time.
         out = np.zeros((len(self.auxiliaries) + 2, len(X))).T
         learned = self.learned
+        asked = range(out.shape[1]) if classes is None else classes
         # Critics are log-densities in the units of x, like those of known auxiliaries.
-        volume = self.where.log_volume(X)
+        volume: Array | float = 0.0
+        if classes is None or not np.isin(classes, learned).all():
+            volume = self.where.log_volume(X)
         out[:, learned] = np.reshape(volume, (-1, 1))
         for c, anchor in zip(learned, self.anchors, strict=False):
-            out[:, c] += anchor.score_samples(Z)
+            if c in asked:
+                out[:, c] += anchor.score_samples(Z)
         for k, auxiliary in enumerate(self.auxiliaries):
-            if self.fixed(auxiliary):
+            if k + 2 in asked and self.fixed(auxiliary):
                 if isinstance(auxiliary, Bridge) and auxiliary.lives_in(self.where):
                     out[:, k + 2] = auxiliary.mapped_log_density(Z) + volume
                 else:

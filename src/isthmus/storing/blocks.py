@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.frames import repeated
+from ..data.source import Source
 from ..tables.columns import TableError
 from ..tables.dialect import check_text, dialect
 from ..tables.sources import check_unpacked
@@ -73,8 +74,6 @@ def opened(
     label = "standard input" if path is None else str(path)
     with ExitStack() as stack:
         with _told_of(label):
-            if path is not None and path.is_dir():
-                raise TableError("must be a file; received a directory.")
             stream, size = stack.enter_context(_stream(path, label))
             form = _form(stream, path)
             if form == "csv":
@@ -85,6 +84,17 @@ def opened(
             if twice:
                 raise TableError(f"column names must differ; received {twice!r} more than once.")
         yield replace(found, parts=lambda names: _read(found, names, label))
+
+
+def of_source(source: Source) -> Blocks:
+    """The same of what is read in parts."""
+
+    def parts(names: list[str]) -> Iterator[Any]:
+        for batch in source.only(names).batches():
+            for begin in range(0, len(batch), ROWS):
+                yield batch.slice(begin, ROWS)
+
+    return Blocks(list(source.names or ()), parts, source.rows)
 
 
 def _read(table: Blocks, names: list[str], label: str) -> Iterator[Any]:
@@ -188,7 +198,8 @@ def _parquet(stream: _Counted, size: int) -> Blocks:
         file = io.BytesIO(io.BufferedReader(stream).read())
     else:
         file.seek(0)
-    source = parquet.ParquetFile(file)
+    # Checksums of pages are verified where the file has them; a row group may be all of it.
+    source = parquet.ParquetFile(file, page_checksum_verification=True, pre_buffer=False)
     rows = source.metadata.num_rows
 
     def parts(names: list[str]) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from ..data.telling import quiet
 from ..diagnostics import ColumnDifference
 from ..diagnostics.check import Check, objections
 from ..functionals import Estimate, get_divergence, importance_weights
+from ..sources import in_parts, is_lazy
 from ..tables.columns import as_table, is_table
 from ..tables.frames import TableEncoder
 from ..typing import Array
@@ -156,12 +158,14 @@ class SavedComparison:
             )
         return self.estimates[name]
 
-    def log_ratio(self, x: Any, numerator: str = "p", denominator: str = "q") -> Array:
+    def log_ratio(self, x: Any, numerator: str = "p", denominator: str = "q") -> Any:
         """Log p(x)/q(x) at new rows, the same to the bit as before it was saved.
 
         Parameters
         ----------
-        x : array-like or frame of shape (n, d) or (n,)
+        x : array-like, frame or source of shape (n, d) or (n,)
+            A source is read in parts: a path of a Parquet file or of a folder of them, a Dataset
+            of pyarrow, a LazyFrame of polars, batches, a frame or an array of Dask.
         numerator, denominator : str
             Any two classes of the model: "p", "q" or an auxiliary of an MDRE such as "m1".
 
@@ -169,15 +173,20 @@ class SavedComparison:
         -------
         ndarray of shape (n,)
         """
+        own = partial(self.log_ratio, numerator=numerator, denominator=denominator)
+        found = in_parts(x, own, "log_ratio")
+        if found is not None:
+            return found
         return log_ratio_between(self.estimator, self.encode(x), numerator, denominator)
 
-    def weights(self, x: Any = None, *, normalise: bool = False) -> Array:
+    def weights(self, x: Any = None, *, normalise: bool = False) -> Any:
         """Importance weights p/q: rows of q that are weighted by them look like p.
 
         Parameters
         ----------
-        x : array-like or frame, optional
-            Rows to weight; by default those of q, with cross-fitted ratios.
+        x : array-like, frame or source, optional
+            Rows to weight, as in :meth:`log_ratio`; by default those of q, with cross-fitted
+            ratios.
         normalise : bool, default False
             Whether to divide by their mean, which is then one. Otherwise a row's weight is its
             p/q, whatever other rows there are.
@@ -186,6 +195,9 @@ class SavedComparison:
         -------
         ndarray of shape (n,)
         """
+        if is_lazy(x):
+            found = in_parts(x, self.weights, "weight")
+            return found / found.mean() if normalise else found
         log_ratio = self.log_ratio_q if x is None else self.log_ratio(x)
         return importance_weights(log_ratio, normalise)
 

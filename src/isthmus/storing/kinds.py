@@ -92,7 +92,7 @@ _ANSWERS = (
     _kind("check", Check),
     _kind("column-difference", ColumnDifference),
     _kind("tables.encoder", TableEncoder, "door columns drop keep missing dates max_levels labels "
-          "plans feature_names_ left_out_ margins_ one_sided_", "kept_p_ kept_q_"),
+          "plans feature_names_ left_out_ margins_ one_sided_ dropped_rows", "kept_p_ kept_q_"),
     _kind("tables.plan", Plan),
     _kind("tables.door", Door),
     _kind("tables.left-out", LeftOut),

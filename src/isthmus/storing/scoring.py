@@ -2,50 +2,67 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-import numpy as np
-
-from ..comparison import Comparison
+from ..data.engine import engine_of
+from ..data.source import Source
+from ..sources import as_source
 from ..tables.columns import TableError
-from ..words import count, listed
-from .blocks import Blocks, opened
-from .comparison import SavedComparison
-from .writing import form_of, written
-
-LOG_RATIO, WEIGHT = "log_ratio", "weight"
+from ..tables.door import Door
+from ..words import rate
+from .blocks import Blocks, of_source, opened
+from .folders import score_folder
+from .scored import Scores, known_kinds
+from .writing import form_of, is_folder, written
 
 Progress = Callable[[int, int, str], None]
 
 
-def score_table(
+def score(
     model: Any,
-    source: Path | None,
-    target: Path | None,
+    rows: Any,
+    target: str | os.PathLike[str] | None,
     *,
     weights: bool = False,
-    keys: Sequence[str] = (),
+    columns: Sequence[str] = (),
     form: str | None = None,
+    client: Any = None,
     progress: Progress | None = None,
+    door: Door | None = None,
 ) -> int:
     r"""Score the rows of a table by a model and write a row for each, in their order.
 
+    Memory is bounded by a block of rows, whatever their number. Nothing is there that is not whole.
+
     Parameters
     ----------
-    model : SavedComparison or estimator
-        From :func:`isthmus.load`.
-    source, target : Path or None
-        Files; None is standard input or output.
+    model : Comparison, SavedComparison or estimator
+        What has a ``log_ratio``, such as what :func:`isthmus.load` returns.
+    rows : path or source of rows
+        A file, a folder of Parquet files, a Dataset of pyarrow, a LazyFrame of polars, a frame of
+        Dask, or batches; None is standard input.
+    target : path
+        A file that ends in .parquet, .csv or .arrow; or a folder, with a Parquet file for
+        each part of the rows. One that was stopped is beside it under a name that ends in
+        .unfinished, and the same call goes on with it. None is standard output.
     weights : bool
         Whether to write p/q as well, which is not scaled: exp of the log-ratio.
-    keys : sequence of str
-        Columns of the table to write beside the scores.
+    columns : sequence of str
+        Columns of the table to write beside the scores, such as a key.
     form : {"parquet", "csv", "arrow"}, optional
         Form of the output; by default that of the file's name, and CSV for standard output.
+    client : dask.distributed.Client, optional
+        Whose workers write the files of a folder, which all of them must reach; by default the
+        current client if there is one, and this process otherwise.
     progress : callable, optional
         Receives (done, total, what).
+    door : Door, optional
+        What messages call the arguments.
 
     Returns
     -------
@@ -59,128 +76,75 @@ def score_table(
     >>> q = {"age": [33.0, 40.0, 38.0, 31.0] * 50, "town": ["Kiel", "Bonn"] * 100}
     >>> model = isthmus.compare(p, q, critic="quadratic", random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     source, target = pathlib.Path(folder, "new.csv"), pathlib.Path(folder, "out.csv")
-    ...     _ = source.write_text("id,age,town\n7,30,Bonn\n8,41,Kiel\n")
-    ...     score_table(model, source, target, keys=["id"])
-    ...     target.read_text().splitlines()[0]
+    ...     new, out = pathlib.Path(folder, "new.csv"), pathlib.Path(folder, "out.csv")
+    ...     _ = new.write_text("id,age,town\n7,30,Bonn\n8,41,Kiel\n")
+    ...     isthmus.score(model, new, out, columns=["id"])
+    ...     out.read_text().splitlines()[0]
     2
     '"id","log_ratio"'
     """
-    form = form_of(target, form)
-    made = [LOG_RATIO, *([WEIGHT] if weights else [])]
-    taken = [name for name in keys if name in made]
-    if taken:
-        raise ValueError(
-            f"--columns must not name {taken[0]!r}, which the scores are called; rename it first."
-        )
-    rows = 0
-    with opened(source, **_known(model)) as table:
-        _check_keys(table, keys, source)
-        used = _used(model, table, keys, source)
-        with written(target, form) as write:
-            columns = list(dict.fromkeys([*keys, *used]))
-            for part in table.parts(columns):
-                whole = _complete(part, columns)
-                write(_scored(model, whole, keys, used, weights, _label(source)))
-                rows += part.num_rows
+    door = door or Door()
+    if isinstance(columns, str):
+        raise ValueError(f"columns must be a list of names; received the text {columns!r}.")
+    source = Path(rows) if isinstance(rows, str) else rows
+    out = None if target is None else Path(target)
+    whole = is_folder(out, form)
+    form = "parquet" if whole else form_of(out, form, door)
+    label = _label(source)
+    with _opened(source, model, whole=whole) as (table, found):
+        scores = Scores.of(model, table.names, columns, weights, label, door)
+        if whole:
+            assert found is not None and out is not None
+            return score_folder(scores, found, out, engine_of(client), door, progress)
+        count, begun = 0, monotonic()
+        with written(out, form) as write:
+            for part in table.parts(scores.columns):
+                write(scores(part))
+                count += part.num_rows
                 if progress is not None:
-                    done = rows if table.done is None else table.done()
-                    progress(done, table.total, f"{rows:,} rows")
-            if not rows:
-                write(_nothing(keys, made))
-    return rows
+                    done = count if table.done is None else table.done()
+                    told = f"{count:,} rows, {rate(count, monotonic() - begun)}"
+                    progress(done, table.total, told)
+            if not count:
+                write(scores.nothing())
+    return count
 
 
-def _scored(
-    model: Any, part: Any, keys: Sequence[str], used: list[str], weights: bool, label: str
-) -> Any:
-    """Keys and scores of some rows."""
-    import pyarrow as pa
-
-    rows = part.select(used)
-    if _encoder(model) is None and not hasattr(_estimator(model), "feature_names_in_"):
-        rows = np.column_stack([column.to_numpy() for column in rows.columns])
-    try:
-        log_ratio = model.log_ratio(rows)
-    except ValueError as error:
-        raise TableError(f"{label}: {error}") from None
-    out = part.select(list(keys)).append_column(LOG_RATIO, pa.array(log_ratio))
-    if weights:
-        with np.errstate(over="ignore"):
-            out = out.append_column(WEIGHT, pa.array(np.exp(log_ratio)))
-    return out
-
-
-def _complete(part: Any, names: Sequence[str]) -> Any:
-    """Some rows with all columns: lines of JSON leave out what is missing."""
-    import pyarrow as pa
-
-    for name in names:
-        if name not in part.column_names:
-            part = part.append_column(name, pa.nulls(part.num_rows))
-    return part
-
-
-def _nothing(keys: Sequence[str], made: Sequence[str]) -> Any:
-    """A table without rows: an empty day has its scores, too."""
-    import pyarrow as pa
-
-    return pa.table({**{name: pa.array([], pa.string()) for name in keys},
-                     **{name: pa.array([], pa.float64()) for name in made}})  # fmt: skip
-
-
-def _estimator(model: Any) -> Any:
-    return model.estimator if isinstance(model, SavedComparison | Comparison) else model
-
-
-def _encoder(model: Any) -> Any:
-    return model.encoder if isinstance(model, SavedComparison | Comparison) else None
-
-
-def _known(model: Any) -> dict[str, list[str]]:
-    """Columns that the model knows to be text, or numbers."""
-    encoder = _encoder(model)
-    if encoder is None:
-        return {"numbers": list(getattr(_estimator(model), "feature_names_in_", ()))}
-    return {
-        "text": [plan.source for plan in encoder.plans if plan.source_kind == "category"],
-        "numbers": [plan.source for plan in encoder.plans if plan.source_kind == "number"],
-    }
-
-
-def _used(model: Any, table: Blocks, keys: Sequence[str], source: Path | None) -> list[str]:
-    """Columns of the table that the model sees."""
-    encoder, estimator = _encoder(model), _estimator(model)
-    if encoder is not None:
-        used = list(dict.fromkeys(plan.source for plan in encoder.plans))
-    elif hasattr(estimator, "feature_names_in_"):
-        used = list(estimator.feature_names_in_)
-    else:
-        used = [name for name in table.names if name not in set(keys)]
-        if len(used) != estimator.n_features_in_:
-            raise TableError(
-                f"{_label(source)}: must have {count(estimator.n_features_in_, 'column')} beside "
-                f"those of --columns, as the model was fitted to arrays without names; received "
-                f"{len(used)}."
-            )
-    absent = [name for name in used if name not in set(table.names)]
-    if absent:
+def _opened(
+    source: Any, model: Any, *, whole: bool
+) -> AbstractContextManager[tuple[Blocks, Source | None]]:
+    """Blocks of a table, and the source that they are of where it is read in parts."""
+    is_file = source is None or (isinstance(source, Path) and not source.is_dir())
+    if is_file and not whole:
+        return _File(source, model)
+    if is_file and (source is None or source.suffix.lower() not in (".parquet", ".pq")):
         raise TableError(
-            f"{_label(source)}: must have the columns that the model was fitted to; received a "
-            f"table without {listed([repr(name) for name in absent])}."
+            f"{_label(source)}: must be Parquet where the scores are written to a folder; name a "
+            "file to write in place of it."
         )
-    return used
-
-
-def _check_keys(table: Blocks, keys: Sequence[str], source: Path | None) -> None:
-    absent = [name for name in keys if name not in set(table.names)]
-    if absent:
-        raise TableError(
-            f"{_label(source)}: --columns must name columns of the table; received "
-            f"{listed([repr(name) for name in absent])}. It has "
-            f"{listed([repr(name) for name in table.names])}."
+    found = as_source(source, _label(source))
+    if found is None or found.names is None:
+        raise ValueError(
+            "The rows to score must be a table with named columns, in a file or in parts; received "
+            f"a {type(source).__name__}."
         )
+    return nullcontext((of_source(found), found))
 
 
-def _label(source: Path | None) -> str:
-    return "standard input" if source is None else str(source)
+class _File:
+    """A file or standard input."""
+
+    def __init__(self, source: Path | None, model: Any) -> None:
+        self.blocks = opened(source, **known_kinds(model))
+
+    def __enter__(self) -> tuple[Blocks, None]:
+        return self.blocks.__enter__(), None
+
+    def __exit__(self, *exc: Any) -> Any:
+        return self.blocks.__exit__(*exc)
+
+
+def _label(source: Any) -> str:
+    if source is None:
+        return "standard input"
+    return str(source) if isinstance(source, str | os.PathLike) else "The table"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -13,7 +13,7 @@ from narwhals.dependencies import is_pandas_like_series
 
 from ..typing import IntArray
 from ..words import one_line
-from .columns import Column, TableError
+from .columns import Column, TableError, pairs_of
 
 _DAY = 86_400.0
 _ISO = re.compile(
@@ -21,8 +21,11 @@ _ISO = re.compile(
 )
 
 
-def as_column(name: str, values: Any, label: str) -> Column:
-    """What a table holds under a name, in one of the forms of :class:`Column`."""
+def as_column(name: str, values: Any, label: str, *, text: bool = False) -> Column:
+    """What a table holds under a name, in one of the forms of :class:`Column`.
+
+    Text that reads as dates is dates, unless ``text`` asks for what is there.
+    """
     import pyarrow as pa
     from pyarrow import types
 
@@ -46,7 +49,7 @@ def as_column(name: str, values: Any, label: str) -> Column:
     is_text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
     if any(test(kind) for test in is_number):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
-        return Column(name, "empty" if np.isnan(numbers).all() else "number", numbers)
+        return Column(name, "empty" if _no_number(numbers) else "number", numbers)
     if types.is_timestamp(kind) or types.is_date(kind):
         return _date(name, column)
     if types.is_duration(kind) or types.is_time(kind):
@@ -56,7 +59,33 @@ def as_column(name: str, values: Any, label: str) -> Column:
     codes, levels = _coded(column)
     if not levels:
         return Column(name, "empty", nothing)
-    return _as_dates(name, codes, levels) or Column(name, "category", codes=codes, levels=levels)
+    found = Column(name, "category", codes=codes, levels=levels)
+    return found if text else dates_of(found) or found
+
+
+def arrow_table(table: Any, label: str, names: Sequence[str]) -> Any:
+    """Columns of a frame of any library, or of a dict, as a ``pyarrow.Table``."""
+    import pyarrow as pa
+
+    if isinstance(table, pa.Table):
+        return table.select(list(names))
+    held = dict(pairs_of(table, label))
+    columns = {}
+    for name in names:
+        _check_sequence(name, held[name], label)
+        try:
+            columns[name] = _arrow(held[name])
+        except _Mixed as error:
+            raise TableError(
+                f"Column {name!r} of {label} must hold numbers, dates or text; received values "
+                f"that are none of these or do not fit together ({one_line(error)})."
+            ) from None
+    return pa.table(columns)
+
+
+def _no_number(numbers: np.ndarray) -> bool:
+    # The first row answers for most columns.
+    return bool(np.isnan(numbers[:1]).all() and np.isnan(numbers).all())
 
 
 def _date(name: str, column: Any) -> Column:
@@ -92,19 +121,20 @@ def _seconds(column: Any) -> np.ndarray:
     return np.asarray(whole.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64) * unit
 
 
-def _as_dates(name: str, codes: IntArray, levels: tuple[str, ...]) -> Column | None:
-    """A column of text that holds dates as ISO 8601 writes them; None for any other."""
+def dates_of(column: Column) -> Column | None:
+    """Text as dates, where all of it is as ISO 8601 writes them; None for any other column."""
     import pyarrow as pa
 
-    if not all(_ISO.fullmatch(level) for level in levels):
+    levels = column.levels
+    if not levels or not all(_ISO.fullmatch(level) for level in levels):
         return None
     zone = "UTC" if any(level.endswith("Z") or "+" in level for level in levels) else None
     try:
         days = _seconds(pa.chunked_array([pa.array(levels)]).cast(pa.timestamp("us", zone))) / _DAY
     except pa.ArrowInvalid:
         return None
-    days = np.append(days, np.nan)[codes]
-    return Column(name, "date", days, wall=days)
+    days = np.append(days, np.nan)[column.codes]
+    return Column(column.name, "date", days, wall=days)
 
 
 def _coded(column: Any) -> tuple[IntArray, tuple[str, ...]]:
@@ -146,6 +176,8 @@ def _arrow(values: Any) -> Any:
     import pyarrow as pa
 
     try:
+        if isinstance(values, pa.ChunkedArray):
+            return values
         if hasattr(values, "__arrow_c_stream__") and not is_pandas_like_series(values):
             return pa.chunked_array(values)
         if isinstance(values, np.ndarray) and values.dtype.kind == "U":

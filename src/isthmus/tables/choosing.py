@@ -9,14 +9,14 @@ from typing import TypeAlias
 import numpy as np
 
 from ..words import listed
-from .columns import Column, TableError
+from .columns import TableError
 from .deciding import LeftOut, Rules, decide
 from .door import Door
 from .encoding import Plan
 from .faults import refuse
-from .parts import part_of
+from .summary import Summary
 
-Columns: TypeAlias = dict[str, Column]
+Columns: TypeAlias = dict[str, Summary]
 
 MOST_FEATURES = 120
 """0/1 features that categories may have together, which bounds the cost."""
@@ -146,7 +146,7 @@ def _planned(
         rules = Rules(asked.labels, most, all_kept or asked.wants(name))
         parts = asked.dates if "date" in (p[name].kind, q[name].kind) else ("days",)
         for part in parts:
-            made = decide(part_of(p[name], part), part_of(q[name], part), rules, part)
+            made = decide(_part(p[name], part), _part(q[name], part), rules, part)
             if isinstance(made, LeftOut):
                 left[made.name] = replace(made, source=name)
             else:
@@ -159,13 +159,27 @@ def _most_levels(p: Columns, q: Columns, names: Sequence[str]) -> int:
     """Levels of a column that may have a feature, by the rows and by what all would cost."""
     if not names:
         return _LEAST_LEVELS
-    least = min(len(p[names[0]]), len(q[names[0]]))
+    least = min(p[names[0]].rows, q[names[0]].rows)
     most = int(np.clip(least // _ROWS_PER_LEVEL, _LEAST_LEVELS, _MOST_LEVELS))
     sizes = [
-        len(p[name].present | q[name].present)
+        _number_of_levels(p[name], q[name])
         for name in names
         if "category" in (p[name].kind, q[name].kind)
     ]
     while most > _LEAST_LEVELS // 2 and sum(min(k, most) for k in sizes) > MOST_FEATURES:
         most -= 1
     return most
+
+
+def _number_of_levels(p: Summary, q: Summary) -> int:
+    """Levels of both tables, as many as are told apart where they are very many."""
+    found: set[str] = set()
+    for one in (p, q):
+        if one.kind == "category":
+            found.update(one.sample.levels if one.levels is None else one.levels.names)
+    return len(found)
+
+
+def _part(one: Summary, part: str) -> Summary:
+    """Days, hours, weekdays or months of a column of dates; any other column as it is."""
+    return one if one.kind != "date" or part == "days" else one.parts[part]

@@ -55,6 +55,11 @@ class Column:
         return self.codes < 0 if self.kind == "category" else np.isnan(self.numbers)
 
     @property
+    def infinite(self) -> int:
+        """Number of rows with an infinite number."""
+        return int(np.isinf(self.numbers).sum())
+
+    @property
     def present(self) -> set[str]:
         """Levels that occur."""
         return {self.levels[code] for code in np.unique(self.codes) if code >= 0}
@@ -72,6 +77,15 @@ class Column:
             return replace(self, codes=self.codes[rows])
         wall = self.wall[rows] if self.kind == "date" else self.wall
         return replace(self, numbers=self.numbers[rows], wall=wall)
+
+    def seen(self) -> Column:
+        """The column without levels that none of its rows has."""
+        if self.kind != "category":
+            return self
+        there, codes = np.unique(self.codes, return_inverse=True)
+        gone = int(len(there) and there[0] < 0)
+        levels = tuple(self.levels[k] for k in there[gone:])
+        return replace(self, codes=codes.reshape(-1) - gone, levels=levels)
 
     def as_levels(self) -> Column:
         """Numbers as levels of text, such as "3" and "0.5"; categories as they are."""
@@ -120,22 +134,23 @@ def as_table(x: Any, name: str = "x") -> Any:
 
 def column_names(table: Any, label: str) -> list[str]:
     """Names of a table's columns, as text and each once."""
-    return [name for name, _ in _pairs(table, label)]
+    return [name for name, _ in pairs_of(table, label)]
 
 
 def as_columns(
-    table: Any, label: str, keep: Iterable[str], *, tolerant: bool = False
+    table: Any, label: str, keep: Iterable[str], *, tolerant: bool = False, text: bool = False
 ) -> dict[str, Column]:
     """Columns named in ``keep`` in their common form; the others are never looked at.
 
-    One that is neither numbers nor levels is refused, or of kind "other" if ``tolerant``.
+    One that is neither numbers nor levels is refused, or of kind "other" if ``tolerant``. Text
+    that reads as dates is dates, unless ``text`` asks for what is there.
     """
     from .arrow import as_column
 
     wanted = set(keep)
     columns = {
-        name: as_column(name, values, label)
-        for name, values in _pairs(table, label)
+        name: as_column(name, values, label, text=text)
+        for name, values in pairs_of(table, label)
         if name in wanted
     }
     for column in columns.values():
@@ -147,7 +162,7 @@ def as_columns(
     return columns
 
 
-def _pairs(table: Any, label: str) -> list[tuple[str, Any]]:
+def pairs_of(table: Any, label: str) -> list[tuple[str, Any]]:
     """Names, as text and each once, with what the table holds under them."""
     pairs: list[tuple[str, Any]] = []
     if isinstance(table, Mapping):

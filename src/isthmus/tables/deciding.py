@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..typing import IntArray
+from ..typing import Array
 from ..words import count, listed
-from .columns import Column, Kind
+from .columns import Kind
 from .encoding import Plan
-from .parts import coerced
+from .summary import Summary
+from .tallied import as_kind, counted_levels, median, union
 
 Because: TypeAlias = Literal[
     "asked", "one table", "no name", "unusable", "kinds", "empty", "constant", "separates",
@@ -74,7 +75,7 @@ def least_rows(n: int) -> int:
     return int(np.clip(-(-n // 1000), 1, LEAST_ROWS))
 
 
-def decide(p: Column, q: Column, rules: Rules, part: str = "days") -> Plan | LeftOut:
+def decide(p: Summary, q: Summary, rules: Rules, part: str = "days") -> Plan | LeftOut:
     """What becomes of one column, or of one part of a date."""
     name = p.name
     for column, label in zip((p, q), rules.labels, strict=True):
@@ -96,30 +97,33 @@ def decide(p: Column, q: Column, rules: Rules, part: str = "days") -> Plan | Lef
     return _of_levels(p, q, rules, part, note)
 
 
-def _common(p: Column, q: Column) -> tuple[Column, Column] | None:
+def _common(p: Summary, q: Summary) -> tuple[Summary, Summary] | None:
     for kind in ("number", "category"):
-        both = coerced(p, kind), coerced(q, kind)
+        both = as_kind(p, kind), as_kind(q, kind)
         if both[0] is not None and both[1] is not None:
             return both[0], both[1]
     return None
 
 
-def _of_numbers(p: Column, q: Column, rules: Rules, part: str, note: str) -> Plan | LeftOut:
-    values = np.concatenate([p.numbers, q.numbers])
-    there = ~np.isnan(values)
-    value, how_many = np.unique(values[there], return_counts=True)
-    if len(value) == 1 and not there.all():
+def _of_numbers(p: Summary, q: Summary, rules: Rules, part: str, note: str) -> Plan | LeftOut:
+    n, missing = p.rows + q.rows, p.missing + q.missing
+    # Where they are too many to be counted, they are also too many for each rule here.
+    values = union(p, q)
+    if values is not None and len(values.value) == 1 and missing:
         # All there is to tell is where it is missing.
-        return _of_levels(p.as_levels(), q.as_levels(), rules, part, note)
+        both = as_kind(p, "category"), as_kind(q, "category")
+        assert both[0] is not None and both[1] is not None
+        return _of_levels(both[0], both[1], rules, part, note)
     if not rules.keep:
-        others = len(values) - int(how_many.max())
-        if len(value) == 1 or others < least_rows(len(values)):
-            return _constant(p.name, others, f"{value[how_many.argmax()]:.6g}", p.kind)
-        against = _separates(p, q, len(value)) or _is_identifier(p, q)
+        if values is not None:
+            rows = values.rows[:, 0]
+            others = n - int(rows.max())
+            if len(rows) == 1 or others < least_rows(n):
+                return _constant(p.name, others, f"{values.value[rows.argmax()]:.6g}", p.kind)
+        against = _separates(p, q) or _is_identifier(p, q)
         if against is not None:
             return against
-    # Halved and doubled, since the sum of the two middle numbers may overflow.
-    fill = 2 * float(np.median(values[there] / 2))
+    fill = median(p, q)
     scale = _DAY if p.kind == "duration" and abs(fill) >= _DAY else 1.0
     return Plan(
         p.name,
@@ -129,7 +133,7 @@ def _of_numbers(p: Column, q: Column, rules: Rules, part: str, note: str) -> Pla
         part,
         scale,
         fill=fill / scale,
-        indicator=bool((~there).sum() >= least_rows(len(values))),
+        indicator=missing >= least_rows(n),
         note=note,
     )
 
@@ -141,57 +145,62 @@ def _constant(name: str, others: int, value: str, kind: Kind) -> LeftOut:
     return LeftOut(name, "constant", f"it is {shown} in all but {count(others, 'row')}")
 
 
-def _separates(p: Column, q: Column, values: int) -> LeftOut | None:
+def _separates(p: Summary, q: Summary) -> LeftOut | None:
     """Whether dates, or a few values, of one table are none of the other, by their making."""
-    if min(len(p), len(q)) < _LEAST_TABLE or (p.missing.any() and q.missing.any()):
+    if min(p.rows, q.rows) < _LEAST_TABLE or (p.missing and q.missing):
         return None
-    here, there = (column.numbers[~column.missing] for column in (p, q))
-    apart = here.max() < there.min() or there.max() < here.min()
-    few = values <= min(_FEW_VALUES, (len(p) + len(q)) // 5)
-    if p.kind == "date" and apart:
+    if p.kind == "date" and (p.high < q.low or q.high < p.low):
         return LeftOut(p.name, "separates", "its dates alone tell the tables apart, row by row")
+    values = union(p, q)
+    if p.values is None or q.values is None or values is None:
+        return None
+    few = len(values.value) <= min(_FEW_VALUES, (p.rows + q.rows) // 5)
+    here, there = p.values.value, q.values.value
     if few and not np.intersect1d(here, there).size:
-        told = " against ".join(
-            listed([f"{x:.6g}" for x in np.unique(side)], 3) for side in (here, there)
-        )
+        told = " against ".join(listed([f"{x:.6g}" for x in side], 3) for side in (here, there))
         return LeftOut(p.name, "separates", f"it alone tells the tables apart: {told}")
     return None
 
 
-def _is_identifier(p: Column, q: Column) -> LeftOut | None:
+def _is_identifier(p: Summary, q: Summary) -> LeftOut | None:
     """Whether a column of whole numbers counts the rows, or names them."""
-    if p.kind != "number" or min(len(p), len(q)) < 2 * _LEAST_TABLE:
+    if p.kind != "number" or min(p.rows, q.rows) < 2 * _LEAST_TABLE:
         return None
-    both = [column.numbers for column in (p, q)]
-    if any(np.isnan(x).any() or (x != np.floor(x)).any() for x in both):
+    if any(one.missing or not one.whole for one in (p, q)):
         return None
-    if all(np.mean(np.diff(x) == 1.0) > 0.9 for x in both):
+    if all(one.steps > 0.9 * (one.rows - 1) for one in (p, q)):
         return LeftOut(p.name, "identifier", "it counts the rows")
     words = p.name.lower().replace("-", "_").split("_")
     named = bool({"id", "uuid", "guid", "key", "index"} & {*words}) or p.name.endswith("Id")
-    if named and all(len(np.unique(x)) == len(x) for x in both):
+    if named and all(_all_differ(one) for one in (p, q)):
         return LeftOut(p.name, "identifier", "it is a number of its own for every row")
     return None
 
 
-def _of_levels(p: Column, q: Column, rules: Rules, part: str, note: str) -> Plan | LeftOut:
-    names, rows = level_rows(p, q)
-    order = np.argsort(names, kind="stable")
-    names = [names[k] for k in order]
-    rows = rows[:, order]
-    missing = [int(column.missing.sum()) for column in (p, q)]
-    together, n = rows.sum(axis=0), len(p) + len(q)
+def _all_differ(one: Summary) -> bool:
+    """Whether no number is there twice; of very many rows those of the sample are compared."""
+    if one.values is not None:
+        return bool((one.values.rows[:, 0] == 1).all())
+    sample = one.sample.numbers
+    return len(np.unique(sample)) == len(sample)
+
+
+def _of_levels(p: Summary, q: Summary, rules: Rules, part: str, note: str) -> Plan | LeftOut:
+    levels = counted_levels(p, q)
+    names, rows, number = levels.names, levels.rows, levels.number
+    missing = [one.missing for one in (p, q)]
+    together, n = rows.sum(axis=0), p.rows + q.rows
     least = least_rows(n)
     if not rules.keep:
-        against = _against_levels(p, names, rows, missing)
+        against = _against_levels(p, names, rows, missing, number)
         if against is not None:
             return against
     kept = _kept(rows, together, rules.most_levels, least)
-    pooled = len(names) - int(kept.sum())
+    pooled = number - int(kept.sum())
     covered = (rows[:, kept].sum(axis=1) / np.maximum(rows.sum(axis=1), 1)).max()
     if pooled and covered < COVERED and not rules.keep:
         reason = (
-            f"it has {count(len(names), 'level')} in {count(n, 'row')}, too many to compare: the "
+            f"it has {count(number, 'level')} in {count(n, 'row')}, too many to compare: the "
             f"{int(kept.sum())} most frequent have {covered:.0%} of the rows"
         )
         return LeftOut(p.name, "levels", reason)
@@ -209,7 +218,7 @@ def _of_levels(p: Column, q: Column, rules: Rules, part: str, note: str) -> Plan
 
 
 def _against_levels(
-    p: Column, names: list[str], rows: IntArray, missing: list[int]
+    p: Summary, names: list[str], rows: Array, missing: list[int], number: int
 ) -> LeftOut | None:
     """Why a column of levels is of no use: constant, an identifier, or a name of the table."""
     together = rows.sum(axis=0)
@@ -217,8 +226,8 @@ def _against_levels(
     others = n - max(int(together.max()), sum(missing))
     if others < least_rows(n):
         return _constant(p.name, others, repr(names[int(together.argmax())]), "category")
-    if n >= 2 * _LEAST_TABLE and len(names) > _DISTINCT * together.sum():
-        reason = f"nearly every row has a level of its own ({len(names):,} in {n:,} rows)"
+    if n >= 2 * _LEAST_TABLE and number > _DISTINCT * together.sum():
+        reason = f"nearly every row has a level of its own ({number:,} in {n:,} rows)"
         return LeftOut(p.name, "identifier", reason)
     # One level in each table names the table. Several that do not meet are a difference, and a
     # divergence is infinite for them.
@@ -234,7 +243,7 @@ def _against_levels(
     return None
 
 
-def _kept(rows: IntArray, together: IntArray, most: int, least: int) -> np.ndarray:
+def _kept(rows: Array, together: Array, most: int, least: int) -> np.ndarray:
     """Levels with a feature of their own: the most frequent in either table that are not rare."""
     share = (rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)).max(axis=0)
     kept = together >= least
@@ -247,23 +256,7 @@ def _kept(rows: IntArray, together: IntArray, most: int, least: int) -> np.ndarr
     return np.asarray(kept)
 
 
-def level_rows(p: Column, q: Column) -> tuple[list[str], IntArray]:
-    """Levels that occur in either table, and their numbers of rows, shape (2, k)."""
-    place: dict[str, int] = {}
-    found = []
-    for column in (p, q):
-        rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
-        found.append({level: int(k) for level, k in zip(column.levels, rows, strict=True) if k})
-        for level in found[-1]:
-            place.setdefault(level, len(place))
-    rows = np.zeros((2, len(place)), dtype=np.intp)
-    for side, levels in enumerate(found):
-        for level, k in levels.items():
-            rows[side, place[level]] = k
-    return list(place), rows
-
-
-def _kinds(p: Column, q: Column, labels: tuple[str, str]) -> str:
+def _kinds(p: Summary, q: Summary, labels: tuple[str, str]) -> str:
     words = {
         "number": "numbers",
         "category": "text",

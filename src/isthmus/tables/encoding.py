@@ -81,15 +81,19 @@ class Plan:
         own = np.array([*(place.get(level, rest) for level in column.levels), -1])
         return np.asarray(own[column.codes])
 
-    def encode(self, column: Column) -> Array:
-        """Features of the column, shape (n, len(features))."""
+    def encode(self, column: Column, out: Array) -> None:
+        """Write features of the column into an array of shape (n, len(features))."""
         missing = column.missing
         if self.kind == "category":
-            width = len(self.levels) + bool(self.pooled)
-            values = np.equal.outer(self.slots(column), np.arange(width)).astype(np.float64)
+            slots = self.slots(column)
+            for k in range(len(self.levels) + bool(self.pooled)):
+                np.equal(slots, k, out=out[:, k])
         else:
-            values = np.where(missing, self.fill, column.numbers / self.scale)[:, None]
-        return np.hstack([values, missing[:, None]]) if self.indicator else values
+            np.divide(column.numbers, self.scale, out=out[:, 0])
+            if missing.any():
+                out[missing, 0] = self.fill
+        if self.indicator:
+            out[:, -1] = missing
 
     def in_words(self) -> str:
         """Say what is made of the column."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from ..words import count
-from .columns import Column, TableError
+from .columns import TableError
 from .door import Door
 
 
@@ -28,34 +26,38 @@ def refuse(faults: Sequence[str]) -> None:
         raise TableError(f"{len(faults)} faults. {told}")
 
 
-def without_rows(columns: Mapping[str, Column], label: str) -> list[str]:
+def without_rows(rows: int, label: str) -> list[str]:
     """Say that a table has no rows."""
-    empty = not len(next(iter(columns.values())))
-    return [f"{label} must have at least one row; received none."] * empty
+    return [] if rows else [f"{label} must have at least one row; received none."]
 
 
-def infinite(columns: Iterable[Column], label: str, door: Door) -> list[str]:
-    """Say which columns hold infinite numbers."""
-    found = []
-    for column in columns:
-        number = int(np.isinf(column.numbers).sum())
-        if number:
-            found.append(
-                f"Column {column.name!r} of {label} must hold finite numbers; received "
-                f"{count(number, 'infinite value')}. Make them missing values, or leave the "
-                f"column out ({door.names('drop', [column.name])})."
-            )
-    return found
+def infinite(numbers: Mapping[str, int], label: str, door: Door) -> list[str]:
+    """Say which columns hold infinite numbers, from how many each has."""
+    return [
+        f"Column {name!r} of {label} must hold finite numbers; received "
+        f"{count(number, 'infinite value')}. Make them missing values, or leave the "
+        f"column out ({door.names('drop', [name])})."
+        for name, number in numbers.items()
+        if number
+    ]
 
 
-def missing(p: Column, q: Column, labels: tuple[str, str], door: Door) -> list[str]:
+def missing(name: str, numbers: Sequence[int], labels: tuple[str, str], door: Door) -> list[str]:
     """Say that a column has missing values, where these are not wanted."""
-    numbers = [int(column.missing.sum()) for column in (p, q)]
     if not any(numbers):
         return []
     return [
-        f"Values of column {p.name!r} must not be missing; received {numbers[0]} in {labels[0]}, "
+        f"Values of column {name!r} must not be missing; received {numbers[0]} in {labels[0]}, "
         f"{numbers[1]} in {labels[1]}. Leave those rows out ({door.word('missing', 'drop')}), mark "
         f"them ({door.word('missing', 'indicator')}), or leave the column out "
-        f"({door.names('drop', [p.name])})."
+        f"({door.names('drop', [name])})."
     ]
+
+
+def no_rows_left(rows: int, column: str, label: str, door: Door) -> str:
+    """Say that every row has a missing value, and where most are."""
+    return (
+        f"{door.word('missing', 'drop')} must leave rows to use; received {label} "
+        f"with a missing value in each of its {count(rows, 'row')}, most of them in "
+        f"{column!r}: {door.names('drop', [column])}."
+    )

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..data.engine import Engine
+from ..data.source import Source
 from ..data.telling import quiet, tell
 from ..data.validation import as_weight
-from ..typing import Array, BoolArray
+from ..typing import Array, BoolArray, IntArray
 from ..words import count, listed
 from . import faults
-from .choosing import Asked, choose, common_columns
+from .choosing import Asked, common_columns
 from .columns import Column, TableError, as_columns, column_names, is_table
 from .deciding import LeftOut
 from .door import Door
+from .drawn import Drawn
 from .encoding import Plan, distinct
-from .margins import Margin, margin
+from .learning import Learned, Look, learn
+from .looking import complete_rows
+from .looks import InMemory, InParts
+from .margins import Margin
 from .onesided import OneSided, OneSidedRows
 from .parts import coerced, date_parts, part_of
 from .reading import read_table
@@ -72,6 +77,8 @@ class TableEncoder:
         Names of the columns of the matrices: ``age``, ``town=Bonn``, ``age is missing``.
     kept_p_, kept_q_ : ndarray of bool
         Rows of the two tables that were used; False only with ``missing="drop"``.
+    dropped_rows : tuple of int
+        Number of rows of each table that were left out for missing values.
 
     Examples
     --------
@@ -129,48 +136,90 @@ class TableEncoder:
         """
         first, second = self.labels
         names, left = common_columns(column_names(p, first), column_names(q, second), self._asked)
-        ps = as_columns(p, first, names, tolerant=True)
-        qs = as_columns(q, second, names, tolerant=True)
-        faults.refuse([*faults.without_rows(ps, first), *faults.without_rows(qs, second)])
-        weights = [
-            as_weight(weight, len(next(iter(columns.values()))), argument)
-            for weight, columns, argument in (
-                (weight_p, ps, f"weight_{first}"),
-                (weight_q, qs, f"weight_{second}"),
-            )
+        tables = (
+            as_columns(p, first, names, tolerant=True, text=True),
+            as_columns(q, second, names, tolerant=True, text=True),
+        )
+        sizes = [len(next(iter(columns.values()))) for columns in tables]
+        faults.refuse(
+            [*faults.without_rows(sizes[0], first), *faults.without_rows(sizes[1], second)]
+        )
+        weights = (
+            as_weight(weight_p, sizes[0], f"weight_{first}"),
+            as_weight(weight_q, sizes[1], f"weight_{second}"),
+        )
+        look = InMemory(tables, weights, self.labels, self.dates)
+        learned = self._learn(names, left, look)
+        self.kept_p_, self.kept_q_ = (complete_rows(one, learned.complete) for one in tables)
+        kept = [
+            columns if mask.all() else {k: one.take(mask) for k, one in columns.items()}
+            for columns, mask in zip(tables, (self.kept_p_, self.kept_q_), strict=True)
         ]
-        choice = choose(ps, qs, names, self._asked)
-        plans = choice.plans
-        left.update(choice.left)
-        self._refuse(ps, qs, plans)
-        self.margins_ = tuple(
-            margin(ps[name], qs[name], *weights)
-            for name in names
-            if _comparable(ps[name], qs[name])
+        self.one_sided_ = OneSidedRows.of(learned.one_sided, *map(self._level_columns, kept))
+        return self._encode(kept[0]), self._encode(kept[1])
+
+    def fit_sources(
+        self,
+        p: Source,
+        q: Source,
+        engine: Engine,
+        weights: tuple[str | None, str | None] = (None, None),
+    ) -> Learned:
+        """Learn from two sources of tables, in one pass over each, or two where rows are dropped.
+
+        What is decided is the same as for frames with these rows. ``one_sided_`` has the rows of
+        the samples that are drawn: those of ``p.drawn`` and ``q.drawn`` of the result. ``weights``
+        are the columns that hold the weights of the rows, which are compared in neither.
+        """
+        first, second = (
+            [name for name in one.names or () if name != weight]
+            for one, weight in zip((p, q), weights, strict=True)
         )
-        self.kept_p_, self.kept_q_ = (
-            self._kept(columns, plans, label) for columns, label in ((ps, first), (qs, second))
-        )
-        if not (self.kept_p_.all() and self.kept_q_.all()):
-            ps = {name: column.take(self.kept_p_) for name, column in ps.items()}
-            qs = {name: column.take(self.kept_q_) for name, column in qs.items()}
-            sources = list(dict.fromkeys(plan.source for plan in plans))
-            choice = choose(ps, qs, sources, self._asked)
-            plans = choice.plans
-            left.update(choice.left)
-        self.left_out_ = tuple(left[name] for name in sorted(left))
-        weights = [weights[0][self.kept_p_], weights[1][self.kept_q_]]
-        self.plans = _without_repeats(plans, ps, qs)
-        self.feature_names_ = distinct(name for plan in self.plans for name in plan.features)
+        names, left = common_columns(first, second, self._asked)
+        look = InParts((p, q), engine, weights, self.labels, self.dates)
+        learned = self._learn(names, left, look)
+        drawn = learned.p.drawn, learned.q.drawn
+        self.kept_p_, self.kept_q_ = (np.ones(len(one), dtype=bool) for one in drawn)
         self.one_sided_ = OneSidedRows.of(
-            ((_levels(plan, ps), _levels(plan, qs)) for plan in self.plans), weights
+            learned.one_sided, *(self._level_columns(one.columns) for one in drawn)
         )
-        return self._encode(ps), self._encode(qs)
+        return learned
+
+    def _learn(self, names: Sequence[str], left: dict[str, LeftOut], look: Look) -> Learned:
+        learned = learn(names, self._asked, self.missing, look)
+        left.update(learned.left)
+        self.plans = learned.plans
+        self.left_out_ = tuple(left[name] for name in sorted(left))
+        self.margins_ = learned.margins
+        self.feature_names_ = distinct(name for plan in self.plans for name in plan.features)
+        self.dropped_rows = learned.p.dropped, learned.q.dropped
+        return learned
 
     @property
-    def dropped_rows(self) -> tuple[int, int]:
-        """Number of rows of each table that were left out for missing values."""
-        return int((~self.kept_p_).sum()), int((~self.kept_q_).sum())
+    def sources(self) -> tuple[str, ...]:
+        """Columns of a table that are used, each once."""
+        return tuple(dict.fromkeys(plan.source for plan in self.plans))
+
+    def rows_of(self, table: Any, label: str = "the table") -> tuple[Array, BoolArray]:
+        """Rows of one of the fitted tables, some at a time, and which of them are used.
+
+        Nothing is checked that was looked at while fitting. With ``missing="drop"``
+        rows that lack a value are left out of the first array, and False in the second.
+        """
+        columns = as_columns(table, label, self.sources, text=True)
+        kept = complete_rows(columns, self.sources if self.missing == "drop" else ())
+        if not kept.all():
+            columns = {name: column.take(kept) for name, column in columns.items()}
+        return self._encode(columns), kept
+
+    def sampled(self, drawn: Drawn) -> Array:
+        """Rows that were drawn while fitting to sources, as numbers."""
+        return self._encode(drawn.columns)
+
+    def bounded(self, at_p: IntArray, at_q: IntArray) -> None:
+        """Keep of the rows that were drawn while fitting those at some places."""
+        self.kept_p_, self.kept_q_ = self.kept_p_[at_p], self.kept_q_[at_q]
+        self.one_sided_ = self.one_sided_.take(at_p, at_q)
 
     def transform(self, table: Any) -> Array:
         """Make numbers of new rows with the remembered columns, levels and medians.
@@ -182,15 +231,15 @@ class TableEncoder:
         if not self.plans:
             raise TableError("The encoder must be fitted before transform; call fit(p, q) first.")
         labels = ("the fitted tables", "the new table")
-        names = list(dict.fromkeys(plan.source for plan in self.plans))
-        absent = sorted({*names} - {*column_names(table, labels[1])})
+        absent = sorted({*self.sources} - {*column_names(table, labels[1])})
         if absent:
             raise TableError(
                 f"{labels[1]} must have the columns that were compared; received one without "
                 f"{absent!r}."
             )
-        columns = as_columns(table, labels[1], names)
-        found = faults.infinite(columns.values(), labels[1], Door())
+        columns = as_columns(table, labels[1], self.sources, text=True)
+        infinite = {name: column.infinite for name, column in columns.items()}
+        found = faults.infinite(infinite, labels[1], Door())
         read: Columns = {}
         for plan in self.plans:
             column = coerced(columns[plan.source], plan.source_kind)
@@ -259,31 +308,6 @@ class TableEncoder:
             self.door,
         )
 
-    def _refuse(self, p: Columns, q: Columns, plans: list[Plan]) -> None:
-        """All faults of the values at once, each with its remedy."""
-        sources = sorted({plan.source for plan in plans})
-        found = []
-        for columns, label in ((p, self.labels[0]), (q, self.labels[1])):
-            found += faults.infinite([columns[name] for name in sources], label, self.door)
-        if self.missing == "error":
-            for name in sources:
-                found += faults.missing(p[name], q[name], self.labels, self.door)
-        faults.refuse(found)
-
-    def _kept(self, columns: Columns, plans: list[Plan], label: str) -> BoolArray:
-        rows = len(next(iter(columns.values())))
-        if self.missing != "drop":
-            return np.ones(rows, dtype=bool)
-        missing = np.any([columns[plan.source].missing for plan in plans], axis=0)
-        if missing.all():
-            most = max(plans, key=lambda plan: columns[plan.source].missing.sum()).source
-            raise TableError(
-                f"{self.door.word('missing', 'drop')} must leave rows to use; received {label} "
-                f"with a missing value in each of its {count(rows, 'row')}, most of them in "
-                f"{most!r}: {self.door.names('drop', [most])}."
-            )
-        return np.asarray(~missing)
-
     def _warn(self, columns: Columns, fitted: str) -> None:
         """Say what new rows have that the fitted tables had not."""
         for plan in self.plans:
@@ -307,8 +331,19 @@ class TableEncoder:
                         stacklevel=3,
                     )
 
-    def _encode(self, columns: Columns) -> Array:
-        return np.hstack([plan.encode(_made(plan, columns)) for plan in self.plans])
+    def _level_columns(self, columns: Mapping[str, Column]) -> dict[str, Column]:
+        """Levels of every column that is used; of numbers, whether there is a value."""
+        return {plan.name: _levels(plan, columns) for plan in self.plans}
+
+    def _encode(self, columns: Mapping[str, Column]) -> Array:
+        rows = len(next(iter(columns.values())))
+        out = np.empty((rows, len(self.feature_names_)))
+        begin = 0
+        for plan in self.plans:
+            end = begin + len(plan.features)
+            plan.encode(_made(plan, columns), out[:, begin:end])
+            begin = end
+        return out
 
 
 _KINDS = {
@@ -321,33 +356,14 @@ _KINDS = {
 }
 
 
-def _made(plan: Plan, columns: Columns) -> Column:
+def _made(plan: Plan, columns: Mapping[str, Column]) -> Column:
     """The column, or part of a date, of which a plan makes features."""
-    column = part_of(columns[plan.source], plan.part)
+    column = columns[plan.source]
+    column = part_of(coerced(column, plan.source_kind) or column, plan.part)
     return coerced(column, plan.kind) or column
 
 
-def _comparable(p: Column, q: Column) -> bool:
-    kinds = {p.kind, q.kind} - {"empty"}
-    infinite = any(np.isinf(column.numbers).any() for column in (p, q))
-    return len(kinds) <= 1 and "other" not in kinds and not infinite
-
-
-def _without_repeats(plans: list[Plan], p: Columns, q: Columns) -> list[Plan]:
-    """One 0/1 feature where numbers of several columns are missing in the same rows."""
-    seen: dict[bytes, str] = {}
-    out = []
-    for plan in plans:
-        if plan.indicator and plan.kind == "number":
-            gone = np.concatenate([columns[plan.source].missing for columns in (p, q)]).tobytes()
-            first = seen.setdefault(gone, plan.name)
-            if first != plan.name:
-                plan = replace(plan, indicator=False, told_by=first)
-        out.append(plan)
-    return out
-
-
-def _levels(plan: Plan, columns: Columns) -> Column:
+def _levels(plan: Plan, columns: Mapping[str, Column]) -> Column:
     """The levels of a column; of numbers, whether there is a value."""
     column = _made(plan, columns)
     if plan.kind == "category":

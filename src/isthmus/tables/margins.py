@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.margins import difference, level_codes
-from ..data.sample import bounded_rows
 from ..typing import Array
 from .columns import Column
 
-_MOST_ROWS = 50_000
 _RARE = 5
 
 
@@ -39,14 +37,8 @@ def margin(p: Column, q: Column, weight_p: Array, weight_q: Array) -> Margin:
 
     Levels of fewer than five rows count as one, so that rare ones cannot look like a difference.
     """
-    sides = []
-    for column, weight in ((p, weight_p), (q, weight_q)):
-        at = bounded_rows(len(column), _MOST_ROWS)
-        at = at[weight[at] > 0]
-        mask = np.zeros(len(column), dtype=bool)
-        mask[at] = True
-        sides.append((column.take(mask), weight[mask]))
-    (p, weight_p), (q, weight_q) = sides
+    p, q = p.take(weight_p > 0), q.take(weight_q > 0)
+    weight_p, weight_q = weight_p[weight_p > 0], weight_q[weight_q > 0]
     if p.kind == "category" or q.kind == "category":
         code = _level_codes(p, q)
     elif _apart(p.numbers, q.numbers) or _apart(q.numbers, p.numbers):
@@ -59,14 +51,16 @@ def margin(p: Column, q: Column, weight_p: Array, weight_q: Array) -> Margin:
 
 
 def _level_codes(p: Column, q: Column) -> np.ndarray:
-    place: dict[str, int] = {}
+    # In alphabetical order, so that sums do not depend on which level was met first; zero is for
+    # a missing value.
+    names = sorted({*p.levels, *q.levels})
+    place = {name: k for k, name in enumerate(names, 1)}
     parts = []
     for column in (p, q):
         if column.kind == "empty":
             parts.append(np.zeros(len(column), dtype=np.intp))
             continue
-        # Zero is for a missing value.
-        own = [place.setdefault(level, len(place) + 1) for level in column.levels]
+        own = [place[level] for level in column.levels]
         parts.append(np.array([*own, 0], dtype=np.intp)[column.codes])
     codes = np.concatenate(parts)
     rare = np.bincount(codes) < _RARE

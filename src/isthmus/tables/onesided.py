@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from ..typing import Array, BoolArray, IntArray
 from ..words import count, listed
 from .columns import Column
+
+Tally: TypeAlias = Mapping[str | None, tuple[float, float]]
+"""By level, rows of positive weight and their weight; None is a missing value."""
 
 RISK = 0.01
 """Chance, for all levels of a column together, that a level which both populations have equally
@@ -53,7 +57,7 @@ class OneSided:
         )
 
 
-def surely_one_sided(counts: IntArray, n_here: int, n_there: int) -> BoolArray:
+def surely_one_sided(counts: Array, n_here: int, n_there: int) -> BoolArray:
     """Which levels, seen so often in one sample and never in the other, are surely lacking there.
 
     If a level were as frequent in both populations, each of its k rows would lie here with chance
@@ -69,6 +73,10 @@ def surely_one_sided(counts: IntArray, n_here: int, n_there: int) -> BoolArray:
         return np.zeros(0, dtype=bool)
     by_chance = counts * np.log(n_here / (n_here + n_there))
     return np.asarray(by_chance < np.log(RISK / len(counts)))
+
+
+Found: TypeAlias = tuple[OneSided, frozenset[str | None]]
+"""Levels in words, and as they are: None is a missing value."""
 
 
 @dataclass(frozen=True)
@@ -95,42 +103,46 @@ class OneSidedRows:
         """The same for tables of which these rows are no part."""
         return OneSidedRows((), np.zeros_like(self.p), np.zeros_like(self.q))
 
+    def take(self, at_p: IntArray, at_q: IntArray) -> OneSidedRows:
+        """The same for some of the rows."""
+        return OneSidedRows(self.levels, self.p[at_p], self.q[at_q])
+
     @classmethod
-    def of(cls, columns: Iterable[tuple[Column, Column]], weights: Sequence[Array]) -> OneSidedRows:
-        """Look at columns of levels, a missing value being one, with the weights of the rows."""
-        at = [np.zeros(len(weight), dtype=bool) for weight in weights]
-        levels: list[OneSided] = []
-        for both in columns:
-            place = {name: k for k, name in enumerate(dict.fromkeys(
-                level for column in both for level in column.levels
-            ))}  # fmt: skip
-            names = [*place, "missing"]
-            codes = [
-                np.array([*(place[level] for level in column.levels), len(place)])[column.codes]
-                for column in both
-            ]
-            rows = [
-                np.bincount(code[weight > 0], minlength=len(names))
-                for code, weight in zip(codes, weights, strict=True)
-            ]
-            for here, there, side in ((0, 1, "p"), (1, 0, "q")):
-                only = np.flatnonzero((rows[here] > 0) & (rows[there] == 0))
-                total = int(rows[here].sum()), int(rows[there].sum())
-                sure = only[surely_one_sided(rows[here][only], *total)]
-                if not len(sure):
-                    continue
-                sure = sure[np.argsort(-rows[here][sure], kind="stable")]
-                have = np.isin(codes[here], sure)
-                at[here] |= have
-                weight = weights[here]
-                levels.append(
-                    OneSided(
-                        both[0].name,
-                        tuple(names[k] for k in sure),
-                        side,
-                        float(weight[have].sum() / weight.sum()),
-                        int(rows[here][sure].sum()),
-                        total[1],
-                    )
-                )
-        return cls(tuple(levels), *at)
+    def of(
+        cls, found: Iterable[Found], p: Mapping[str, Column], q: Mapping[str, Column]
+    ) -> OneSidedRows:
+        """Mark the rows that have such levels, by the columns of levels of either table."""
+        found = list(found)
+        at = [np.zeros(len(next(iter(columns.values()))), dtype=bool) for columns in (p, q)]
+        for one, levels in found:
+            mask, column = (at[0], p[one.column]) if one.side == "p" else (at[1], q[one.column])
+            # The last place is for the code -1, a missing value.
+            mask |= np.array([level in levels for level in (*column.levels, None)])[column.codes]
+        return cls(tuple(one for one, _ in found), *at)
+
+
+def one_sided_levels(name: str, sides: Sequence[Tally]) -> list[Found]:
+    """Levels of a column that only one of two tables surely has."""
+    found = []
+    levels = list(dict.fromkeys(level for side in sides for level in side if level is not None))
+    names: list[str | None] = [*levels, None]
+    rows = np.array([[side.get(level, (0.0, 0.0))[0] for level in names] for side in sides])
+    for here, there, label in ((0, 1, "p"), (1, 0, "q")):
+        only = np.flatnonzero((rows[here] > 0) & (rows[there] == 0))
+        total = int(rows[here].sum()), int(rows[there].sum())
+        sure = only[surely_one_sided(rows[here][only], *total)]
+        if not len(sure):
+            continue
+        sure = sure[np.argsort(-rows[here][sure], kind="stable")]
+        keys = [names[k] for k in sure]
+        mass = sum(sides[here][key][1] for key in keys)
+        one = OneSided(
+            name,
+            tuple("missing" if key is None else key for key in keys),
+            label,
+            float(mass / sum(weight for _, weight in sides[here].values())),
+            int(rows[here][sure].sum()),
+            total[1],
+        )
+        found.append((one, frozenset(keys)))
+    return found

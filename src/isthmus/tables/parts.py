@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrow import dates_of
 from .columns import Column, Kind
 
 PARTS = ("days", "hour", "weekday", "month")
@@ -76,4 +77,32 @@ def coerced(column: Column, kind: Kind) -> Column | None:
         return column.as_levels()
     if kind == "number" and column.kind == "category":
         return column.as_numbers()
+    if kind == "date" and column.kind == "category":
+        return dates_of(column)
     return None
+
+
+def joined(parts: Sequence[Column]) -> Column:
+    """Columns of one name, one after the other; those without any value are of any kind."""
+    kinds = [part.kind for part in parts if part.kind != "empty"]
+    if "other" in kinds:
+        first = next(part for part in parts if part.kind == "other")
+        return replace(first, numbers=np.full(sum(map(len, parts)), np.nan))
+    kind = kinds[0] if kinds else "empty"
+    same = [coerced(part, kind) for part in parts]
+    columns = [part for part in same if part is not None]
+    assert len(columns) == len(parts), "kinds are compared before columns are joined"
+    if kind == "category":
+        return _levels_joined(columns)
+    numbers = np.concatenate([part.numbers for part in columns])
+    wall = np.concatenate([part.wall for part in columns]) if kind == "date" else numbers[:0]
+    return Column(columns[0].name, kind, numbers, wall=wall)
+
+
+def _levels_joined(columns: Sequence[Column]) -> Column:
+    place: dict[str, int] = {}
+    codes = []
+    for column in columns:
+        own = [place.setdefault(level, len(place)) for level in column.levels]
+        codes.append(np.array([*own, -1], dtype=np.intp)[column.codes])
+    return Column(columns[0].name, "category", codes=np.concatenate(codes), levels=tuple(place))

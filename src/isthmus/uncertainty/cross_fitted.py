@@ -10,6 +10,7 @@ from ..data.telling import quiet
 from ..estimator import FitFacts
 from ..functionals import Divergence, Estimate, lower_end
 from ..typing import Array
+from .all_rows import AllRows
 from .delta import Ratios, choice_range, divergence_std_error
 from .influence import Influence
 from .learning import further_end, learned_estimate
@@ -28,6 +29,7 @@ def by_fit(
     facts: FitFacts,
     influence: Influence | None,
     level: float,
+    every: AllRows | None = None,
 ) -> Estimate:
     """A divergence with its interval as the fit has it, whatever the checks say.
 
@@ -43,19 +45,28 @@ def by_fit(
     influence : Influence or None
         What every row did to the fit, where it is known in closed form.
     level : float
+    every : AllRows, optional
+        What is known of all rows, where the others are those of a sample.
     """
     if facts.selection.members and facts.selection.stacked:
-        found = learned_estimate(divergence, ratios, crossfit.smaller, level)
+        binned = None if every is None else every.binned
+        found = learned_estimate(divergence, ratios, crossfit.smaller, level, binned)
         unseen = facts.selection.unseen(divergence)
         return replace(found, high=max(found.high, min(unseen, divergence.upper)))
     value = float(divergence.value(*ratios))
-    error = divergence_std_error(divergence, ratios, crossfit.without, influence, level)
     below, above = choice_range(divergence, facts.alternatives)
     for rival in crossfit.rivals:
         with quiet():
             theirs = float(divergence.value(*rival, *ratios[2:]))
         below, above = max(below, value - theirs), max(above, theirs - value)
     above = max(above, further_end(divergence, ratios, crossfit.smaller))
+    if every is not None and every.without:
+        error = every.std_error(divergence, ratios[2:], level)
+    else:
+        error = divergence_std_error(divergence, ratios, crossfit.without, influence, level)
+    if every is not None:
+        # The error of a fit to the sample is larger than that of the means over all rows.
+        value = every.binned.value(divergence)
     return divergence.estimate(value, error, (below, above), level=level, method="delta")
 
 
@@ -95,6 +106,10 @@ def with_proven_ends(
     )
 
 
-def few_rows(divergence: Divergence, ratios: Ratios) -> str:
+def few_rows(divergence: Divergence, ratios: Ratios, every: AllRows | None = None) -> str:
     """Why a divergence has no upper end, where a few rows decide it; empty where many do."""
-    return words.objection(["tails"]) if divergence.rests_on(*ratios) < _FEW else ""
+    if every is not None:
+        rests_on = every.binned.rests_on(divergence)
+    else:
+        rests_on = divergence.rests_on(*ratios)
+    return words.objection(["tails"]) if rests_on < _FEW else ""

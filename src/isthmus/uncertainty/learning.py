@@ -14,6 +14,7 @@ import numpy as np
 
 from ..crossfit import Smaller
 from ..functionals import Estimate
+from ..functionals.binned import BinnedRatios
 from ..functionals.f_divergence import Divergence
 from ..typing import Array
 from .delta import Ratios
@@ -25,7 +26,11 @@ _TOP = 0.99
 
 
 def learned_estimate(
-    divergence: Divergence, ratios: Ratios, smaller: Smaller | None, level: float
+    divergence: Divergence,
+    ratios: Ratios,
+    smaller: Smaller | None,
+    level: float,
+    every: BinnedRatios | None = None,
 ) -> Estimate:
     """A divergence of held-out log-ratios, with an interval up to where learning leads.
 
@@ -36,23 +41,30 @@ def learned_estimate(
     smaller : Smaller or None
         What fits to fewer rows gave.
     level : float
+    every : BinnedRatios, optional
+        Log-ratios of very many rows, of which ``ratios`` are those of a sample: the fit to the
+        sample has seen all of the sample, and none of the others.
     """
-    value = float(divergence.value(*ratios))
+    value = here = float(divergence.value(*ratios))
     # A row of q with a ratio beyond nearly all of p's is off, and would be all of the error.
-    top = float(np.quantile(ratios[0], _TOP))
-    terms = divergence.influences(ratios[0], np.minimum(ratios[1], top), *ratios[2:])
-    error = _std_error(terms, ratios)
+    if every is not None:
+        value, error = every.value(divergence), every.efficient_error(divergence, _TOP)
+    else:
+        top = float(np.quantile(ratios[0], _TOP))
+        terms = divergence.influences(ratios[0], np.minimum(ratios[1], top), *ratios[2:])
+        error = _std_error(terms, ratios)
     if smaller is None or not np.isfinite(error):
         return divergence.estimate(value, error, level=level, method="learned")
     fewer: Ratios = (smaller.log_ratio_p, smaller.log_ratio_q, *ratios[2:])
-    gain = value - float(divergence.value(*fewer))
+    gain = here - float(divergence.value(*fewer))
     noise = _noise(divergence, ratios, fewer)
     further = max(gain, 0.0)
+    seen = None if every is None else 1.0
     sure = further**2 / (further**2 + noise**2) if further > 0 else 0.0
-    below = sure * smaller.ahead(FAST) * further
-    error = float(np.hypot(error, sure * smaller.ahead(FAST) * noise))
+    below = sure * smaller.ahead(FAST, seen) * further
+    error = float(np.hypot(error, sure * smaller.ahead(FAST, seen) * noise))
     # No gain that was seen is no gain: half of its noise may have hidden one.
-    above = smaller.ahead(SLOW) * max(further, 0.5 * noise) - below
+    above = smaller.ahead(SLOW, seen) * max(further, 0.5 * noise) - below
     value = min(value + below, divergence.upper)
     return divergence.estimate(value, error, (below, above), level=level, method="learned")
 

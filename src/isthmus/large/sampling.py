@@ -1,0 +1,73 @@
+"""The first pass over arrays: every row is looked at, and some are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.sample import Sample, bounded_rows
+from ..data.source import Batch
+from ..typing import Array, IntArray
+from .pieces import Pieces
+
+LARGE = 200_000
+"""Rows of a sample above which it is read in parts, again for every pass."""
+
+_NUMBERS, _FEWEST, _MOST = 400_000, 10_000, 50_000
+
+
+def sample_rows(columns: int) -> int:
+    """How many rows of each sample are kept: what is chosen is chosen on these.
+
+    Examples
+    --------
+    >>> [sample_rows(columns) for columns in (1, 20, 300)]
+    [50000, 20000, 10000]
+    """
+    return int(np.clip(_NUMBERS // max(columns, 1), _FEWEST, _MOST))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Rows that were kept, in order, with their weights and numbers; two of them add up."""
+
+    rows: Array
+    weight: Array
+    numbers: IntArray
+
+    def __add__(self, other: Kept) -> Kept:
+        return Kept(
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.numbers, other.numbers]),
+        )
+
+    @property
+    def sample(self) -> Sample:
+        """The rows with their weights."""
+        return Sample(self.rows, self.weight)
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Looks at every row of a part and keeps those with some numbers, which are in order."""
+
+    pieces: Pieces
+    places: IntArray
+
+    @classmethod
+    def of(cls, pieces: Pieces, rows: int) -> Keep:
+        """The task for a source of so many rows of numbers."""
+        return cls(pieces, bounded_rows(rows, sample_rows(pieces.columns)))
+
+    def __call__(self, batches: Iterator[Batch], first: int) -> Kept:
+        """What is kept of a part, whose first row has this number."""
+        found = Kept(np.empty((0, self.pieces.columns)), np.empty(0), np.empty(0, dtype=np.intp))
+        for rows, weight, numbers in self.pieces(batches, first):
+            begin, end = np.searchsorted(self.places, [numbers[0], numbers[-1] + 1])
+            at = np.flatnonzero(np.isin(numbers, self.places[begin:end], assume_unique=True))
+            own = np.ones(len(at)) if weight is None else weight[at]
+            found += Kept(rows[at], own, numbers[at])
+        return found

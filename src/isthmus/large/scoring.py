@@ -1,0 +1,66 @@
+"""The last pass: every row's log-ratio, in bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.source import Batch
+from ..functionals.binned import Binned
+from ..typing import Array, IntArray
+from .pieces import Piece, Pieces
+
+_BINNED_ROWS = 1 << 19
+"""Log-ratios that are put into bins at a time."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Log-ratios of the rows of a part in bins.
+
+    Attributes
+    ----------
+    pieces : Pieces
+    log_ratios : sequence of callable
+        One function of rows for each group of rows, fitted without it; or one for all rows.
+    seen : ndarray of int or None
+        Numbers of the rows that it was fitted to, in order, which are left out.
+    """
+
+    pieces: Pieces
+    log_ratios: Sequence[Callable[[Array], Array]]
+    seen: IntArray | None = None
+
+    def __call__(self, batches: Iterator[Batch], first: int) -> Binned | None:
+        """The bins of a part; None where no row is left."""
+        found: Binned | None = None
+        values: list[Array] = []
+        weights: list[Array | None] = []
+        for piece, last in _with_end(self._own(batches, first)):
+            if piece is not None:
+                for k, some in piece.groups(len(self.log_ratios)):
+                    values.append(self.log_ratios[k](some.rows))
+                    weights.append(some.weight)
+            if values and (last or sum(map(len, values)) >= _BINNED_ROWS):
+                weight = None
+                if weights[0] is not None:
+                    weight = np.concatenate([own for own in weights if own is not None])
+                one = Binned.of(np.concatenate(values), weight)
+                found = one if found is None else found + one
+                values, weights = [], []
+        return found
+
+    def _own(self, batches: Iterator[Batch], first: int) -> Iterator[Piece]:
+        for piece in self.pieces(batches, first):
+            own = piece if self.seen is None else piece.without(self.seen)
+            if len(own.rows):
+                yield own
+
+
+def _with_end(pieces: Iterator[Piece]) -> Iterator[tuple[Piece | None, bool]]:
+    """The pieces, and at the end that it is the end."""
+    for piece in pieces:
+        yield piece, False
+    yield None, True

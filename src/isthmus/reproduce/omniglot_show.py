@@ -210,7 +210,7 @@ def by_method(results: list[Fields], labels: Mapping[str, str]) -> list[str]:
 def what_was_used(results: list[Fields], labels: Mapping[str, str]) -> list[str]:
     """Sizes and times."""
     out = []
-    apart = ("mdre-whole", "tre-whole")
+    apart = ("mdre-whole",)
     for split, d in sorted({(each["split"], each["d"]) for each in results}, reverse=True):
         those = [e for e in select(results, split=split, d=d) if e["method"] not in apart]
         if not those:

@@ -356,7 +356,7 @@ def check_rival_kernel(record):
 
 def check_omniglot(record):
     for each in record["results"]:
-        assert each["d"] == 4 and each["images"] == 2 * 4 * (4 + 3) and each["ratio"] > 0
+        assert each["d"] == 4 and each["images"] == 2 * 2 * (4 + 3) and each["ratio"] > 0
         assert all(rate > 0 for rates in each["rates"].values() for rate in rates)
 
 

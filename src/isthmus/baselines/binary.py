@@ -196,9 +196,7 @@ def choose_penalty(
     ]
     finite = None if chosen == _INFINITE else chosen
     best_score = trials[chosen][0]
-    return Penalty(
-        l2_of(chosen), Selection(shown), finite, best_score.accuracy, -best_score.value
-    )
+    return Penalty(l2_of(chosen), Selection(shown), finite, best_score.accuracy, -best_score.value)
 
 
 class BinaryFit(NamedTuple):

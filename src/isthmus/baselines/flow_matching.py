@@ -193,7 +193,7 @@ class FlowMatching(NetworkParameters, RatioEstimator):
         step = -math.log(self.end) / self.ode_steps
         X, total, at = (1.0 - self.end) * Y, np.zeros(len(Y)), math.log(self.end)
         for _ in range(self.ode_steps):
-            moves, gains = [], []
+            moves, gains = list[Array](), list[Array]()
             for share in (0.0, 0.5, 0.5, 1.0):
                 here = X + share * step * moves[-1] if moves else X
                 move, gain = self._slopes(here, min(at + share * step, 0.0))

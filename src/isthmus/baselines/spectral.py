@@ -233,10 +233,11 @@ def _values(features: Features, coef: Array, rows: Array) -> Array:
 
 
 def _sums(features: Features, x: Distinct) -> tuple[Array, Array]:
-    mean, second = 0.0, 0.0
+    size = features(x.rows[:1]).shape[1]
+    mean, second = np.zeros(size), np.zeros((size, size))
     for part in slices(len(x.rows), _ROWS_AT_A_TIME):
         F, share = np.asarray(features(x.rows[part]), dtype=np.float64), x.share[part]
-        mean = mean + share @ F
+        mean += share @ F
         rooted = F * np.sqrt(share)[:, None]
-        second = second + rooted.T @ rooted
-    return np.asarray(mean), np.asarray(second)
+        second += rooted.T @ rooted
+    return mean, second

@@ -20,7 +20,7 @@ from ..model.classes import ClassModel, CriticModel
 from ..model.classifier import is_classifier
 from ..model.objective import Objective
 from ..model.rows import ClassRows, prepare
-from ..model.solvers import SOLVERS, newton
+from ..model.solvers import SOLVERS, search
 from ..selection import Selection, Trial
 from ..selection.score import HeldOut
 from ..settings import Settings, is_auto
@@ -29,8 +29,6 @@ from ..typing import Array, BoundCritic, LinearCritic
 # Strengths of the penalty are counted in half decades of the number of features.
 _STRONGEST, _WEAKEST = 4, -16
 _INFINITE = 10**6
-# Largest gradient per row in the search, and the same as a share of the held-out loss.
-_TOL, _SHARE = 1e-4, 1e-2
 # Over all held-out rows, in nats: less is no evidence that a weaker penalty is better.
 _LEAST_GAIN = 0.1
 
@@ -94,19 +92,13 @@ class Penalty:
     """A ridge penalty and how it was chosen.
 
     ``strength`` counts half decades, None where the penalty is infinite or was not chosen;
-    ``accuracy`` is the share of held-out rows that were put into the right class, and ``loss``
-    their mean negative log-likelihood.
+    ``accuracy`` is the share of held-out rows that were put into the right class.
     """
 
     l2: float
     selection: Selection
     strength: int | None = None
     accuracy: float = np.nan
-    loss: float = np.inf
-
-    def tolerance(self, tol: float) -> float:
-        """A tolerance of the gradient that also tells a fit from one with a weaker penalty."""
-        return min(tol, _SHARE * self.loss)
 
 
 def find_penalty(
@@ -157,10 +149,7 @@ def choose_penalty(
     def value(strength: int, near: int) -> float:
         if strength not in trials:
             loss = objective(difference, blocks, l2_of(strength))
-            # Where nearly all rows are told apart the whole gradient is small: a fixed
-            # tolerance would stop at the last penalty's solution and call all weaker ones equal.
-            tol = min(_TOL, _SHARE * -trials[near][0].value)
-            theta = newton(loss, trials[near][1], tol=tol, max_iter=20).theta
+            theta = search(loss, trials[near][1])
             trials[strength] = judge.score(bound, theta), theta
         return trials[strength][0].value
 
@@ -195,8 +184,7 @@ def choose_penalty(
         for s, (one, _) in trials.items()
     ]
     finite = None if chosen == _INFINITE else chosen
-    best_score = trials[chosen][0]
-    return Penalty(l2_of(chosen), Selection(shown), finite, best_score.accuracy, -best_score.value)
+    return Penalty(l2_of(chosen), Selection(shown), finite, trials[chosen][0].accuracy)
 
 
 class BinaryFit(NamedTuple):
@@ -241,7 +229,7 @@ def fit_binary(
         start = SOLVERS[settings.solver](
             Objective(Difference(bound), difference_blocks(rows), penalty.l2),
             np.zeros(bound.n_parameters),
-            tol=penalty.tolerance(settings.tol),
+            tol=settings.tol,
             max_iter=settings.max_iter,
         )
     mdre.set_params(l2=penalty.l2).fit_samples(samples, start=start, rows=rows)

@@ -341,6 +341,16 @@ def check_rival_flows(record):
     assert all(each["source"] for each in record["published"])
 
 
+def check_pointwise(record):
+    found = {(each["method"], each["kl"]): each for each in record["results"]}
+    assert {kl for _, kl in found} == {0.3, 9.0}
+    assert {name for name, _ in found} >= {"MDRE", "TRE", "spectral", "CTSM", "flow matching"}
+    assert all(min(each["p"], each["q"], each["midway"]) > 0 for each in found.values())
+    # Two fitted normals are the right model: 300 rows leave each of 18 moments some .08.
+    assert max(found["plug-in", 0.3][kind] for kind in ("p", "q", "midway")) < 0.5
+    assert all(each["source"] for each in record["published"])
+
+
 def check_rival_kernel(record):
     results = record["results"]
     assert set(record["peers"]) == {"densratio", "adapt"}

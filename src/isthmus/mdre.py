@@ -79,8 +79,8 @@ class MDRE(ClassEstimator):
     l2 : float or "auto", default "auto"
         Ridge penalty on the coefficients, which are standardised for each class:
         l2 is the precision of a normal prior on them. "auto" follows a path from
-        strong to weak for as long as held-out rows are predicted better. Infinity
-        leaves the critics at their anchors; the paper's value is 0.
+        strong to weak for as long as held-out rows are predicted better, with anchors
+        or without. Infinity leaves the critics at their anchors; the paper's value is 0.
     known_density : bool, default True
         Fix the critic of an auxiliary whose density is known at that density.
         False learns it, as in the paper.
@@ -256,9 +256,9 @@ class MDRE(ClassEstimator):
 
         # 1. What is left to be chosen, by held-out likelihood.
         settings, self.selection_ = choose(Settings.of(self), samples, seeds)
-        self.best_params_ = settings.chosen
         network, critic = critic_parts(settings.critic)
         if is_classifier(critic):
+            self.best_params_ = settings.chosen
             self.model_, self.auxiliaries_ = fit_classifier(critic, samples, settings, seeds)
             self.n_iter_ = 1
             return
@@ -270,6 +270,8 @@ class MDRE(ClassEstimator):
 
         # 3. The critic of the learned classes, the objective, and its minimum.
         bound, self.l2_, self.solution_ = self._solve(rows, critic, settings, start)
+        settings = settings.but(l2=self.l2_)
+        self.best_params_ = settings.chosen
         steps = self.solution_.iterations
         known = rows.offsets.without_rows()
         model = ClassModel(known, np.log(rows.prior), bound, self.solution_.theta)

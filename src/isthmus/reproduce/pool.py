@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky import ProcessPoolExecutor, process_executor
 
 from .record import Fields, as_json, loaded_parts
 
@@ -115,6 +115,9 @@ def _prepare(output: Path, parent: int) -> None:
     os.dup2(file, 1)
     os.dup2(file, 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # loky ends a process that has grown by 300 MB, with a warning, in a thread in which a warning
+    # that is an error leaves the next cell waiting forever. Importing torch is no leak.
+    vars(process_executor)["_MAX_MEMORY_LEAK_SIZE"] = float("inf")
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 

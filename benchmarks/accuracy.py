@@ -145,7 +145,7 @@ def one(task: Found) -> Found:
         "code": fingerprint(),
     }
     if task["paper"] and hasattr(MDRE, "paper") and problem.paper and problem.auxiliary_specs:
-        paper = MDRE.paper(task["problem"]).set_params(random_state=seed)
+        paper = MDRE.paper(task["problem"], solver="newton", random_state=seed)
         out["paper_kl"] = float(paper.fit(*stack(p, q)).log_ratio(p).mean())
     return out
 

@@ -288,7 +288,9 @@ def _() -> Found:
 
 @case("set/paper")
 def _() -> Found:
-    return compared(*rows("table1/row1", 2000), estimator=MDRE.paper("table1/row1"))
+    return compared(
+        *rows("table1/row1", 2000), estimator=MDRE.paper("table1/row1", solver="newton")
+    )
 
 
 @case("set/no penalty")

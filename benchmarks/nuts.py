@@ -50,7 +50,7 @@ def fit(rows: int, seed: int) -> MDRE:
     problem = problems.load(PROBLEM)
     rng = np.random.default_rng(seed)
     X, y = stack(problem.sample_p(rows, rng), problem.sample_q(rows, rng))
-    return MDRE.paper(PROBLEM, l2=1.0, random_state=seed).fit(X, y)
+    return MDRE.paper(PROBLEM, solver="newton", l2=1.0, random_state=seed).fit(X, y)
 
 
 def by_nutpie(model: MDRE, arguments) -> dict:

@@ -17,7 +17,7 @@ from typing import Any
 
 from isthmus import reproduce as experiments
 from isthmus.reproduce import show
-from isthmus.reproduce.record import read
+from isthmus.reproduce.record import changed_parts, read
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
@@ -28,10 +28,16 @@ HEAD = """# The paper reproduced
 Srivastava, Han, Xu, Rhodes & Gutmann, "Estimating the Density Ratio between Distributions with
 High Discrepancy using Multinomial Logistic Regression", TMLR 2023.
 
-Every table and figure of the paper was run again, beside the truth and every rival. Each page is
-the outcome of one command, `isthmus reproduce NAME`. The record at its end has the settings, seeds,
-versions and every number. These pages are made from the records by
+Every table and figure of the paper is run again, beside the truth and every rival. Each page is
+the outcome of one command, `isthmus reproduce NAME`; `isthmus reproduce all` runs them all and says
+how long that took. The record at the end of a page has the settings, seeds, versions and every
+number, and the versions of the parts of the library that it was made with: a page whose record is
+of other code has no numbers until it is run again. These pages are made from the records by
 [`make_reproduction.py`](https://github.com/isthmus-ml/isthmus/blob/main/docs/make_reproduction.py).
+
+The paper compares representations with TRE and a single ratio only, and refers to TRE's paper for
+Wasserstein predictive coding (WPC) and contrastive predictive coding: it has no number of WPC to
+repeat, and it is not run here.
 """
 
 
@@ -43,7 +49,12 @@ def records() -> dict[str, dict[str, Any]]:
 
 def contents(names: Iterable[str]) -> str:
     """The page that lists the others."""
-    titles = [f"- [{experiments.load(name).title}](reproduction/{name}.md)" for name in names]
+    found = records()
+    titles = [
+        f"- [{experiments.load(name).title}](reproduction/{name}.md)"
+        + ("" if not changed_parts(found[name]) else ": to be run again")
+        for name in names
+    ]
     tree = ["```{toctree}", ":hidden:", "", *(f"reproduction/{name}" for name in names), "```"]
     return "\n".join([HEAD, *(titles or ["No record is there yet."]), "", *tree, ""])
 
@@ -53,15 +64,31 @@ def page(name: str, record: dict[str, Any]) -> str:
     experiment, results = experiments.load(name), record["results"]
     lead = experiment.lead(results)
     out = [f"# {experiment.title}\n", *([f"{lead}\n"] if lead else []), f"{experiment.about}\n"]
+    changed = changed_parts(record)
+    if changed:
+        return "\n".join([out[0], f"{experiment.about}\n", f"{stale(name, record, changed)}\n"])
     out += [f"{show.as_markdown(table)}\n" for table in experiment.tables(results)]
     out += [f"![{figure}]({name}/{figure}.svg)\n" for figure in record["figures"]]
     remarks = experiment.remarks(results)
     if remarks:
         out += ["## Remarks\n", "\n".join(f"- {remark}" for remark in remarks) + "\n"]
+    if record.get("missing"):
+        out += ["## Not run\n", f"{show.in_groups(record['missing'])}.\n"]
     if record["failed"]:
         failed = [show.in_words(each) for each in record["failed"]]
         out += ["## Failed\n", "\n".join(f"- {each}" for each in failed) + "\n"]
     return "\n".join([*out, f"{how(name, record)}\n"])
+
+
+def stale(name: str, record: dict[str, Any], changed: list[str]) -> str:
+    """Why a page has no numbers."""
+    some = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+    return (
+        f"**No numbers here yet.** The [record]({name}/record.json) is of {record['date'][:10]} "
+        f"and of other code; since then these parts have changed: {some}. "
+        f"`isthmus reproduce {name}` makes it anew; the last time it took "
+        f"{show.duration(record['wall_seconds'])} with {record['settings']['jobs']} processes."
+    )
 
 
 def how(name: str, record: dict[str, Any]) -> str:

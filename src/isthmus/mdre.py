@@ -27,6 +27,7 @@ from .data.telling import tell
 from .estimator import ClassEstimator, fitted
 from .maps.coordinates import Coordinates
 from .maps.shared import check_kinds
+from .model.adam import Adam
 from .model.checks import check_settings, check_verbose
 from .model.classes import ClassModel
 from .model.classifier import fit_classifier, is_classifier
@@ -79,8 +80,8 @@ class MDRE(ClassEstimator):
     l2 : float or "auto", default "auto"
         Ridge penalty on the coefficients, which are standardised for each class:
         l2 is the precision of a normal prior on them. "auto" follows a path from
-        strong to weak for as long as held-out rows are predicted better. Infinity
-        leaves the critics at their anchors; the paper's value is 0.
+        strong to weak for as long as held-out rows are predicted better, with anchors
+        or without. Infinity leaves the critics at their anchors; the paper's value is 0.
     known_density : bool, default True
         Fix the critic of an auxiliary whose density is known at that density.
         False learns it, as in the paper.
@@ -88,9 +89,10 @@ class MDRE(ClassEstimator):
         How many samples to draw of an auxiliary of known density, for each row of
         the larger of the two samples. "auto" takes 2 to 5, fewer where the
         data are large, but 20,000 rows where they are small.
-    solver : {"newton", "lbfgs"}, default "newton"
+    solver : {"newton", "lbfgs"} or Adam, default "newton"
         Newton's method is exact for few parameters and uses conjugate gradients
-        for many.
+        for many. :class:`isthmus.model.adam.Adam` makes a number of steps on batches, as
+        the paper did; intervals take their end for a minimum, which it need not be.
     tol : float, default 1e-6
         Largest component of the gradient, per unit of weight, at the solution.
     max_iter : int, default 200
@@ -162,7 +164,7 @@ class MDRE(ClassEstimator):
         l2: float | str = "auto",
         known_density: bool = True,
         oversample: float | str = "auto",
-        solver: str = "newton",
+        solver: Any = "newton",
         tol: float = 1e-6,
         max_iter: int = 200,
         random_state: RandomState = None,
@@ -191,26 +193,32 @@ class MDRE(ClassEstimator):
         problem : str
             Name in :mod:`isthmus.problems`, such as "table2/40-shifted".
         **parameters
-            Others to set, such as ``random_state``.
+            Others to set, such as ``random_state``. ``solver="newton"`` solves the paper's
+            model, in its convex form of free quadratic functions, in place of its training.
 
         Returns
         -------
         MDRE
             Unfitted: the paper's auxiliaries, learned like any class and sampled as
-            often as p and q; neither maps, anchors nor penalty.
+            often as p and q, its critics and its training (see
+            :class:`~isthmus.model.adam.Adam`); neither maps, anchors nor penalty.
 
         Examples
         --------
-        >>> MDRE.paper("table1/row1").auxiliaries
-        (Cauchy(loc=0.0, scale=1.0),)
+        >>> paper = MDRE.paper("table2/40-shifted")
+        >>> paper.auxiliaries
+        (LinearMixing(alphas=(0.35, 0.5, 0.85), form='sqrt', paired=True),)
+        >>> paper.solver
+        Adam(lr=0.05, steps=2000, batch_size=500, decay=True, replacement=True, stop=None)
         """
         from .problems import load
 
-        auxiliaries = load(problem).auxiliaries
-        if not auxiliaries:
+        its = load(problem)
+        if not its.auxiliaries:
             raise ValueError(f"problem must be one of the paper's; received {problem!r}.")
         paper: dict[str, Any] = {"critic": "quadratic", "anchor": None, "maps": None, "l2": 0.0}
-        return cls(auxiliaries, **{**paper, "known_density": False, **parameters})
+        paper |= {"known_density": False, "solver": Adam(**getattr(its, "training", {}))}
+        return cls(its.auxiliaries, **{**paper, **parameters})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, start: Solution | None = None) -> MDRE:
         """Fit the classifier.
@@ -256,9 +264,9 @@ class MDRE(ClassEstimator):
 
         # 1. What is left to be chosen, by held-out likelihood.
         settings, self.selection_ = choose(Settings.of(self), samples, seeds)
-        self.best_params_ = settings.chosen
         network, critic = critic_parts(settings.critic)
         if is_classifier(critic):
+            self.best_params_ = settings.chosen
             self.model_, self.auxiliaries_ = fit_classifier(critic, samples, settings, seeds)
             self.n_iter_ = 1
             return
@@ -270,10 +278,12 @@ class MDRE(ClassEstimator):
 
         # 3. The critic of the learned classes, the objective, and its minimum.
         bound, self.l2_, self.solution_ = self._solve(rows, critic, settings, start)
+        settings = settings.but(l2=self.l2_)
+        self.best_params_ = settings.chosen
         steps = self.solution_.iterations
         known = rows.offsets.without_rows()
         model = ClassModel(known, np.log(rows.prior), bound, self.solution_.theta)
-        if not self.solution_.converged:
+        if not self.solution_.converged and isinstance(self.solver, str):
             _warn_of(self.solution_, self.tol)
 
         # 4. A network, for what is left over.
@@ -301,6 +311,8 @@ class MDRE(ClassEstimator):
         if not is_auto(l2) and np.isinf(l2):
             return None, l2, Solution(np.zeros(0), "converged", 0, 0.0, np.nan)
         bound = rows.bind(critic)
+        if not isinstance(settings.solver, str):
+            return bound, l2, settings.solver.train(rows, bound)
         if is_auto(l2):
             # A rule, where no rows were held out: a residual of about one nat.
             l2 = float(bound.n_features) if anchored else 1.0

@@ -41,7 +41,7 @@ class Settings:
     l2: Any = "auto"
     known_density: bool = True
     oversample: float | str = "auto"
-    solver: str = "newton"
+    solver: Any = "newton"
     tol: float = 1e-6
     max_iter: int = 200
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from isthmus import MDRE, compare, problems, stack
 from isthmus.auxiliaries import Bridge, Cauchy, DimensionWiseMixing, LinearMixing
+from isthmus.model.adam import Adam
 from isthmus.model.classifier import is_classifier
 
 GRID = np.linspace(-1.0, 2.0, 61)[:, None]
@@ -357,9 +358,13 @@ class TestPaper:
         assert model.critic == "quadratic"
         assert model.anchor is None and model.maps is None
         assert model.l2 == 0.0 and model.known_density is False
-        assert model.random_state == 7
+        assert model.random_state == 7 and mixing.paired is True
+        # What the authors' notebooks have.
+        assert model.solver == Adam(lr=0.05, steps=2000, batch_size=500, decay=True)
+        one = MDRE.paper("table1/row1").solver
+        assert one == Adam(lr=0.01, steps=52_800, batch_size=500, decay=False, replacement=False)
         # The rest is as ever.
-        untouched = {"prior", "oversample", "solver", "tol", "max_iter", "verbose"}
+        untouched = {"prior", "oversample", "tol", "max_iter", "verbose"}
         ours = MDRE().get_params(deep=False)
         theirs = model.get_params(deep=False)
         assert {name: theirs[name] for name in untouched} == {
@@ -367,7 +372,7 @@ class TestPaper:
         }
 
     def test_others_can_be_set_and_none_is_shared(self):
-        model = MDRE.paper("table1/row1", l2=0.5, known_density=True)
+        model = MDRE.paper("table1/row1", l2=0.5, known_density=True, solver="newton")
         assert (model.l2, model.known_density, model.random_state) == (0.5, True, None)
         assert isinstance(model.auxiliaries[0], Cauchy)
         assert MDRE.paper("table1/row1").auxiliaries[0] is not model.auxiliaries[0]
@@ -400,7 +405,7 @@ class TestPaper:
     def test_fits_as_many_draws_as_rows_and_learns_them(self):
         problem = problems.load("table1/row1")
         X, y = stack(problem.sample_p(500, 0), problem.sample_q(400, 0))
-        model = MDRE.paper("table1/row1", random_state=0).fit(X, y)
+        model = MDRE.paper("table1/row1", solver="newton", random_state=0).fit(X, y)
         assert model.anchors_ == [] and model.l2_ == 0.0
         assert list(model.model_.offsets.learned) == [0, 1, 2]
         assert [len(sample) for sample in model.fitted_to_.rows(model.model_.offsets).given] == [

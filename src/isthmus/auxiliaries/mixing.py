@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..data.sample import TwoSamples
-from ..data.validation import as_rows, check_number, check_option
+from ..data.sample import Sample, TwoSamples
+from ..data.validation import as_rows, check_flag, check_number, check_option
 from ..typing import Array, IntArray
 from .base import FittedAuxiliary
 from .discrete import draw_rows
@@ -40,6 +40,9 @@ class LinearMixing(_Mixing):
         published numbers.
     merged : bool
         Make one class of all alphas (the paper's mixture of linear mixing).
+    paired : bool
+        Mix the same pairs of rows for every alpha, as many as the larger sample has rows, as
+        the paper does. By default pairs are drawn anew for every alpha.
 
     Examples
     --------
@@ -56,16 +59,40 @@ class LinearMixing(_Mixing):
         alphas: Sequence[float] = (0.25, 0.5, 0.75),
         form: str = "linear",
         merged: bool = False,
+        paired: bool = False,
     ) -> None:
         self.alphas = alphas
         self.form = form
         self.merged = merged
+        self.paired = paired
+
+    def learn(self, samples: TwoSamples) -> None:
+        """Keep the samples to draw from, and the pairs where they are fixed."""
+        check_flag(self.paired, "paired")
+        self.samples_ = samples
+        if self.paired:
+            # The same for every alpha, whose auxiliary is another object, and not by the order
+            # of rows, which may be sorted.
+            rng, size = np.random.default_rng(0), max(map(len, samples))
+            self.pairs_ = [_each_about_once(sample, size, rng) for sample in samples]
+
+    def _pairs(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        if not self.paired:
+            return super()._pairs(n, rng)
+        size = len(self.pairs_[0])
+        at = np.arange(n) if n == size else rng.integers(size, size=n)
+        p, q = (
+            sample.rows[pairs[at]] for sample, pairs in zip(self.samples_, self.pairs_, strict=True)
+        )
+        return p, q
 
     def split(self, n_columns: int) -> list[LinearMixing]:
         """One auxiliary for each class that this one stands for."""
         if self.merged:
             return [self]
-        return [LinearMixing([float(alpha)], self.form) for alpha in self._check()]
+        return [
+            LinearMixing([float(alpha)], self.form, paired=self.paired) for alpha in self._check()
+        ]
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n rows, with every alpha equally likely."""
@@ -106,6 +133,13 @@ class LinearMixing(_Mixing):
                 f"alphas must lie in [-1, 1] in the 'sqrt' form; received {self.alphas!r}."
             )
         return alphas
+
+
+def _each_about_once(sample: Sample, size: int, rng: np.random.Generator) -> IntArray:
+    """Row numbers in a random order, each about as often as the others, or by its weight."""
+    if np.ptp(sample.weight) > 0.0:
+        return draw_rows(sample.weight, size, rng)
+    return rng.permutation(np.arange(size) % len(sample))
 
 
 class DimensionWiseMixing(_Mixing):

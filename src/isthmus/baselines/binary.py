@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,16 +21,11 @@ from ..model.classifier import is_classifier
 from ..model.objective import Objective
 from ..model.rows import ClassRows, prepare
 from ..model.solvers import SOLVERS, search
-from ..selection import Selection, Trial
+from ..selection import Selection
+from ..selection.penalty import Penalty, search_penalty
 from ..selection.score import HeldOut
 from ..settings import Settings, is_auto
 from ..typing import Array, BoundCritic, LinearCritic
-
-# Strengths of the penalty are counted in half decades of the number of features.
-_STRONGEST, _WEAKEST = 4, -16
-_INFINITE = 10**6
-# Over all held-out rows, in nats: less is no evidence that a weaker penalty is better.
-_LEAST_GAIN = 0.1
 
 Halves = tuple[TwoSamples, TwoSamples]
 """Rows to fit to, and rows to judge by."""
@@ -87,20 +82,6 @@ def difference_blocks(rows: ClassRows) -> MemoryBlocks:
     return replace(rows.blocks, learned=np.array([True, False]))
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """A ridge penalty and how it was chosen.
-
-    ``strength`` counts half decades, None where the penalty is infinite or was not chosen;
-    ``accuracy`` is the share of held-out rows that were put into the right class.
-    """
-
-    l2: float
-    selection: Selection
-    strength: int | None = None
-    accuracy: float = np.nan
-
-
 def find_penalty(
     rows: ClassRows,
     bound: BoundCritic,
@@ -130,61 +111,23 @@ def choose_penalty(
     begin: int | None = None,
     objective: Callable[..., Objective] = Objective,
 ) -> Penalty:
-    """Choose the ridge penalty of a binary fit by the likelihood of held-out labels.
-
-    From a strength ``begin`` the search goes to its neighbours; without it decades are tried
-    from strong to weak until two bring nothing, then half decades about the best.
-    """
+    """Choose the ridge penalty of a binary fit by the likelihood of held-out labels."""
     critic = convex_critic(settings.critic)
     rows = prepare(train, settings, critic, seeds, warn=False)
     blocks, bound = difference_blocks(rows), rows.bind(critic)
     difference, judge = Difference(bound), HeldOut(rows, held, seeds)
-    none = judge.score()
-    trials = {_INFINITE: (none, np.zeros(bound.n_parameters))}
-    limit = _LEAST_GAIN / none.rows
 
-    def l2_of(strength: int) -> float:
-        return np.inf if strength == _INFINITE else bound.n_features * 10.0 ** (strength / 2)
+    def fit(l2: float, start: Array) -> Array:
+        return search(objective(difference, blocks, l2), start)
 
-    def value(strength: int, near: int) -> float:
-        if strength not in trials:
-            loss = objective(difference, blocks, l2_of(strength))
-            theta = search(loss, trials[near][1])
-            trials[strength] = judge.score(bound, theta), theta
-        return trials[strength][0].value
-
-    def best() -> int:
-        # Ties go to the stronger.
-        return max(sorted(trials, reverse=True), key=lambda s: trials[s][0].value)
-
-    if begin is None:
-        near, misses = _INFINITE, 0
-        for strength in range(_STRONGEST, _WEAKEST - 1, -2):
-            before = trials[best()][0].value
-            misses = 0 if value(strength, near) > before + limit else misses + 1
-            near = strength
-            if misses == 2:
-                break
-    else:
-        value(begin, _INFINITE)
-    for step in (-1, 1):
-        while (centre := best()) != _INFINITE:
-            if value(centre + step, centre) <= trials[centre][0].value + limit:
-                break
-    chosen = best()
-    nothing = "anchors alone" if rows.offsets.anchors else "no difference"
-    shown = [
-        Trial(
-            "critic",
-            nothing if s == _INFINITE else f"l2 = {l2_of(s):.3g}",
-            one.value,
-            *one.gain(none),
-            chosen=s == chosen,
-        )
-        for s, (one, _) in trials.items()
-    ]
-    finite = None if chosen == _INFINITE else chosen
-    return Penalty(l2_of(chosen), Selection(shown), finite, trials[chosen][0].accuracy)
+    return search_penalty(
+        fit,
+        lambda theta: judge.score(bound, theta),
+        judge.score(),
+        (bound.n_parameters, bound.n_features),
+        begin=begin,
+        nothing="anchors alone" if rows.offsets.anchors else "no difference",
+    )
 
 
 class BinaryFit(NamedTuple):

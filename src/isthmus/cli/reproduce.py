@@ -31,6 +31,13 @@ def reproduce(
     any_code: Annotated[
         bool, typer.Option("--any-code", help="Go on even if the package's code has changed.")
     ] = False,
+    only: Annotated[
+        str,
+        typer.Option(metavar="TEXT", help="Run only parts in whose name this occurs: table2/40,."),
+    ] = "",
+    minutes: Annotated[
+        float | None, typer.Option(help="Begin nothing after so many minutes.", min=0.0)
+    ] = None,
     as_list: Annotated[
         bool, typer.Option("--list", help="List the tables and figures, and run nothing.")
     ] = False,
@@ -51,5 +58,5 @@ def reproduce(
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder; received {out}, which is a file.")
     chosen = experiments.names() if name == "all" else [name]
-    how = command.Options(out, quick, seeds, jobs, anew, any_code)
+    how = command.Options(out, quick, seeds, jobs, anew, any_code, only, minutes)
     raise typer.Exit(command.reproduce([experiments.load(each) for each in chosen], how))

@@ -93,6 +93,25 @@ class Quadratic(FeatureCritic):
                 out.b[c, :k] -= 2.0 * W @ m[:k]
         return out
 
+    def parameters_of(self, raw: Coefficients) -> Array:
+        """Parameters that stand for given coefficients: the inverse of :meth:`expand`."""
+        d, k = self.dim_, self.width_
+        out = np.empty((len(self.frames_), self.n_features))
+        for c, (frame, part) in enumerate(zip(self.frames_, out, strict=True)):
+            W, b, a = raw.W[c], raw.b[c], raw.a[c]
+            if self.origin_[c] is None:
+                m = frame.centre
+                a = a + m[:k] @ W @ m[:k] + m @ b
+                b = b.copy()
+                b[:k] += 2.0 * W @ m[:k]
+            back = np.linalg.inv(frame.whiten[:k, :k])
+            V = back @ W @ back.T
+            part[0] = a + np.trace(V)
+            part[1 : 1 + d] = np.linalg.solve(frame.whiten, b)
+            part[1 + d : 1 + d + k] = np.sqrt(2.0) * np.diag(V)
+            part[1 + d + k :] = 2.0 * V[self.upper_]
+        return out.ravel()
+
     def values(self, raw: Coefficients, X: Array) -> Array:
         k = self.width_
         out = np.empty((len(self.frames_), len(X))).T

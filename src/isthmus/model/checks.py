@@ -32,7 +32,10 @@ def check_settings(settings: Settings, neural: bool = False) -> None:
         check_number(settings.l2, "l2", low=0)
     if not is_auto(settings.oversample):
         check_number(settings.oversample, "oversample", low=0, open_low=True, open_high=True)
-    check_option(settings.solver, "solver", list(SOLVERS))
+    if callable(getattr(settings.solver, "train", None)):
+        settings.solver.check(settings)
+    else:
+        check_option(settings.solver, "solver", list(SOLVERS))
     check_flag(settings.known_density, "known_density")
     check_number(settings.tol, "tol", low=0, open_low=True, open_high=True)
     check_number(settings.max_iter, "max_iter", low=1, integer=True)

@@ -38,6 +38,8 @@ class DistributionPair:
         prints after the plus-minus sign.
     tre_alphas : tuple of float
         Mixing weights of TRE's waymarks, for the "sqrt" form of linear mixing.
+    training : mapping
+        Parameters of :class:`isthmus.model.adam.Adam`, with which the paper trained MDRE.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class DistributionPair:
     auxiliary_specs: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     paper: Mapping[str, float] = field(default_factory=dict)
     tre_alphas: tuple[float, ...] = ()
+    training: Mapping[str, Any] = field(default_factory=dict)
     dim: int = field(init=False)
 
     def __post_init__(self) -> None:

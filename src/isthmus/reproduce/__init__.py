@@ -20,6 +20,7 @@ EXPERIMENTS: dict[str, str] = {
     "figure-3": "isthmus.reproduce.figures34:Figure3",
     "figure-4": "isthmus.reproduce.figures34:Figure4",
     "table-2": "isthmus.reproduce.table2:Table2",
+    "search": "isthmus.reproduce.search:TrainingSearch",
     "table-3": "isthmus.reproduce.table3:Table3",
     "omniglot": "isthmus.reproduce.omniglot:Omniglot",
     "curves": "isthmus.reproduce.curves:Curves",
@@ -27,6 +28,7 @@ EXPERIMENTS: dict[str, str] = {
     "choose-k": "isthmus.reproduce.choose_k:ChooseK",
     "bayes": "isthmus.reproduce.bayes:Bayes",
     "appendix-f": "isthmus.reproduce.appendix_f:AppendixF",
+    "consistency": "isthmus.reproduce.consistency:Consistency",
 }
 
 __all__ = [

@@ -20,6 +20,8 @@ class Options:
     jobs: int
     anew: bool
     any_code: bool
+    only: str = ""
+    minutes: float | None = None
 
 
 def show_list() -> None:
@@ -32,7 +34,7 @@ def show_list() -> None:
 
 def reproduce(experiments: list[Experiment], options: Options) -> int:
     """Run experiments one after the other; the exit code: 1 if a cell failed, 130 if stopped."""
-    failed = False
+    failed, total = False, 0.0
     for experiment in experiments:
         try:
             outcome = run_experiment(experiment, progress=True, found=_show, **vars(options))
@@ -42,6 +44,9 @@ def reproduce(experiments: list[Experiment], options: Options) -> int:
         seconds = show.duration(outcome.record["wall_seconds"])
         print(f"\n{seconds} in all. Tables, figures and record: {outcome.folder}\n")
         failed = failed or bool(outcome.failed)
+        total += outcome.record["wall_seconds"]
+    if len(experiments) > 1:
+        print(f"{len(experiments)} experiments took {show.duration(total)}.")
     return int(failed)
 
 
@@ -53,6 +58,9 @@ def _show(outcome: Outcome) -> None:
     if outcome.record["results"]:
         for remark in outcome.experiment.remarks(outcome.record["results"]):
             print(f"- {remark}")
+    missing = outcome.record["missing"]
+    if missing:
+        print(f"- {len(missing)} cells were not run: {show.in_groups(missing)}.")
     for each in outcome.failed:
         cell = {k: v for k, v in each.items() if k != "error"}
         print(f"failed: {show.in_words(cell)}: {each['error']}", file=sys.stderr)

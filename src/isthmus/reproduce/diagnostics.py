@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from .. import MDRE, stack
-from ..model.solvers import Solution
 from . import draw
 from .kl import short
 from .record import Fields
 from .results import averaged, distinct, few_by_class, number, rms, select
 from .runner import Experiment
-from .samples import Samples, pair
+from .samples import Samples, full_rows, pair
 from .show import Table
 
 LOW, HIGH = 0.5, 0.95
@@ -24,8 +22,7 @@ LOW, HIGH = 0.5, 0.95
 
 _PROBLEMS = ("table2/40", "table3/row2")
 _HELD, _DOTS = 4_000, 80
-_ROWS = {"table2/40": 20_000, "table3/row2": 30_000}
-_STEPS = (1, 2, 4, 8, 16, 32)
+_STEPS = (50, 100, 200, 500, 1_000, 2_000)
 
 
 class Diagnostics(Experiment):
@@ -34,14 +31,15 @@ class Diagnostics(Experiment):
     name = "diagnostics"
     title = "Appendix E: diagnostic plots of high-dimensional problems"
     about = (
-        "MDRE with the paper's settings on a problem of Table 2 (40 dimensions) and on one with "
+        "The paper's training on a problem of Table 2 (40 dimensions) and on one with "
         "random means (row 2 of Table 3, 160 dimensions): estimated against true log-ratio on "
         "held-out rows of every class; then, along training, the KL estimate, the loss on "
         "training and on held-out rows, and the accuracy of every class, which the paper wants "
         "between 50 % and 95 %; and, since the truth is known here, the error of log p/q on "
-        "every class. Training is L-BFGS from critics that are zero; a step is one pass "
-        "over all rows. Beside it stands MDRE with the same auxiliaries and everything else "
-        "automatic, which is not trained in steps that could be watched."
+        "every class. Training is the authors': 2,000 steps of Adam, batches of 500 rows of each "
+        "class, a rate that falls from 0.05 to zero (published for 40 columns, and used here for "
+        "160 too). Beside it stand the same model solved to convergence with a penalty chosen "
+        "by held-out rows, and MDRE with the same auxiliaries and everything else automatic."
     )
 
     def cells(self, quick: bool, seeds: int) -> list[Fields]:
@@ -49,16 +47,16 @@ class Diagnostics(Experiment):
         return [
             {
                 "problem": name,
-                "rows": 1_500 if quick else _ROWS[name],
-                "steps": [k for k in _STEPS if not quick or k <= 8],
+                "rows": 1_000 if quick else full_rows(pair(name).dim),
+                "stops": [k for k in _STEPS if not quick or k <= 200],
                 "seed": seed,
             }
-            for seed in range(seeds)
-            for name in _PROBLEMS
+            for seed in range(1 if quick else seeds)
+            for name in (_PROBLEMS[:1] if quick else _PROBLEMS)
         ]
 
     def run(self, cell: Fields) -> Fields:
-        """Follow the training, then fit once by default."""
+        """Follow the training, then solve the same model, then fit by default."""
         samples, seed = Samples.of(cell["problem"], cell), cell["seed"]
         problem, (X, y) = samples.problem, samples.stacked
         fresh = samples.fresh(_HELD)
@@ -74,25 +72,30 @@ class Diagnostics(Experiment):
                 "rms": {on: rms(model.log_ratio(rows) - truth[on]) for on, rows in held.items()},
             }
 
+        some = {side: rows[:_HELD] for side, rows in (("p", samples.p), ("q", samples.q))}
         steps = []
-        for step, model in training(problem.name, X, y, cell["steps"], seed):
-            loss = model.solution_.value / model.objective_.total_weight
-            steps.append({"step": step, **judged(model), "train": loss})
+        for step, model in training(problem.name, X, y, cell["stops"], seed):
+            train = -model.class_log_likelihood(*stack(**some))[0].mean()
+            steps.append({"step": step, **judged(model), "train": train})
         names = ("step", "kl", "train", "held_out", "accuracy", "rms")
         path = {name: [each[name] for each in steps] for name in names}
-        default = MDRE(problem.auxiliaries, random_state=seed).fit(X, y)
-        last, by_default = steps[-1], judged(default)
-        found: Fields = {"path": path, "gradient": model.solution_.gradient_norm}
-        for name in ("kl", "rms"):
-            found[name] = {"paper": last[name], "default": by_default[name]}
-        found["default_held_out"] = by_default["held_out"]
-        found["default_accuracy"] = by_default["accuracy"]
+        settings: Fields = {"critic": "quadratic", "maps": None, "known_density": False}
+        free = MDRE(problem.auxiliaries, anchor=None, **settings, random_state=seed)
+        models = {
+            "paper": model,
+            "free": free.fit(X, y),
+            "default": MDRE(problem.auxiliaries, random_state=seed).fit(X, y),
+        }
+        ends = {name: steps[-1] if name == "paper" else judged(m) for name, m in models.items()}
+        found: Fields = {"path": path}
+        for what in ("kl", "rms", "held_out", "accuracy"):
+            found[what] = {name: end[what] for name, end in ends.items()}
         if seed == 0:
             found["truth"] = few_by_class(truth, _DOTS)
-            some = {on: rows[:_DOTS] for on, rows in held.items()}
+            dots = {on: rows[:_DOTS] for on, rows in held.items()}
             found["estimate"] = {
-                name: few_by_class({on: m.log_ratio(rows) for on, rows in some.items()})
-                for name, m in (("paper", model), ("default", default))
+                name: few_by_class({on: m.log_ratio(rows) for on, rows in dots.items()})
+                for name, m in models.items()
             }
         return found
 
@@ -102,11 +105,9 @@ class Diagnostics(Experiment):
             mine = select(results, problem=name)
             classes = list(mine[0]["rms"]["paper"])
             rows = []
-            for method, held in (
-                ("paper", averaged(mine, "path", "held_out", -1)),
-                ("default", averaged(mine, "default_held_out")),
-            ):
+            for method in mine[0]["kl"]:
                 errors = (averaged(mine, "rms", method, on) for on in classes)
+                held = averaged(mine, "held_out", method)
                 rows.append([draw.look(method).label, averaged(mine, "kl", method), held, *errors])
             head = ["nats", f"KL, true {number(pair(name).kl)}", "held-out loss"]
             head += [f"RMSE on {draw.subscript(on)}" for on in classes]
@@ -132,8 +133,9 @@ class Diagnostics(Experiment):
                 f"{'within' if inside else 'not within'} the band, the held-out loss is {gap:.2f} "
                 f"nats above that of training and {rise:.2f} above its own minimum, at step "
                 f"{path['step'][best]}. The KL is {path['kl'][best]:.1f} there and "
-                f"{path['kl'][-1]:.1f} at the end; the truth is {kl:.1f}, and by default it is "
-                f"{each['kl']['default']:.1f}."
+                f"{path['kl'][-1]:.1f} at the end; the truth is {kl:.1f}. Solved to convergence, "
+                f"with a penalty by held-out rows, it is {each['kl']['free']:.1f}, and by default "
+                f"{each['kl']['default']:.1f}.{_failed(path['kl'][-1], kl)}"
             )
         out.append(
             "The band alone does not see that a critic with many coefficients learns the noise of "
@@ -142,28 +144,21 @@ class Diagnostics(Experiment):
         return out
 
 
+def _failed(kl: float, truth: float) -> str:
+    """A sentence where the training ended far from the truth."""
+    if abs(kl / truth - 1) <= 0.1:
+        return ""
+    side = "above" if kl > truth else "below"
+    return f" The training ends {100 * abs(kl / truth - 1):.0f} % {side} the truth."
+
+
 def training(
-    problem: str, X: np.ndarray, y: np.ndarray, steps: list[int], seed: int
+    problem: str, X: np.ndarray, y: np.ndarray, stops: list[int], seed: int
 ) -> Iterator[tuple[int, Any]]:
-    """MDRE with the paper's settings after each number of steps from critics that are zero.
-
-    Each fit goes on where the last one ended, with the same draws of the auxiliaries, but
-    without what L-BFGS knew of the curvature.
-    """
-
-    def fit(count: int, start: Any) -> Any:
-        model = MDRE.paper(problem, solver="lbfgs", max_iter=count, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(X, y, start=start)
-
-    # One step from where MDRE would start tells how many parameters there are.
-    size = len(fit(1, None).solution_.theta)
-    solution, done = Solution(np.zeros(size), "", 0, 0.0, 0.0), 0
-    for step in steps:
-        model = fit(step - done, solution)
-        solution, done = model.solution_, step
-        yield step, model
+    """The paper's training after each of some numbers of its steps."""
+    for stop in stops:
+        model = MDRE.paper(problem, random_state=seed)
+        yield stop, model.set_params(solver=replace(model.solver, stop=stop)).fit(X, y)
 
 
 def class_rows(
@@ -226,18 +221,21 @@ def _figure(each: Fields) -> draw.Figure:
     paper, default = draw.look("paper").color, draw.look("default").color
     truth_kl, dashes = pair(each["problem"]).kl, (0, (4, 2))
     kl.axhline(truth_kl, color=draw.TRUTH, linewidth=5, zorder=0)
-    kl.axhline(each["kl"]["default"], color=default, linestyle=dashes, linewidth=1)
+    for method in ("free", "default"):
+        color = draw.look(method).color
+        kl.axhline(each["kl"][method], color=color, linestyle=dashes, linewidth=1)
     kl.plot(path["step"], path["kl"], "o-", color=paper, markersize=3.5)
     told = [
         (f"true {truth_kl:.1f}", "#888888"),
         (f"paper's {path['kl'][-1]:.1f}", paper),
+        (f"solved {each['kl']['free']:.1f}", draw.look("free").color),
         (f"default {each['kl']['default']:.1f}", default),
     ]
     draw.heading(kl, "KL(p‖q), nats", told)
     kl.set_ylim(bottom=min(0.0, *path["kl"]))
     loss.plot(path["step"], path["train"], "o:", color=paper, markersize=3.5)
     loss.plot(path["step"], path["held_out"], "o-", color=paper, markersize=3.5)
-    loss.axhline(each["default_held_out"], color=default, linestyle=dashes, linewidth=1)
+    loss.axhline(each["held_out"]["default"], color=default, linestyle=dashes, linewidth=1)
     told = [("training ···", paper), ("held out —", paper), ("default – –", draw.INK)]
     draw.heading(loss, "Loss, nats", told)
     loss.set_ylim(bottom=0)
@@ -250,8 +248,8 @@ def _figure(each: Fields) -> draw.Figure:
     draw.heading(error, "RMSE of log p/q on every class, nats")
     error.set_ylim(bottom=0)
     for panel in axes[1:].flat:
-        panel.set_xscale("log", base=2)
-        panel.set_xticks([1, 2, 4, 8, 16, 32][: int(np.log2(path["step"][-1])) + 1])
+        panel.set_xscale("log")
+        panel.set_xticks(path["step"][::2])
         panel.xaxis.set_major_formatter("{x:.0f}")
         panel.minorticks_off()
     for panel in axes[-1]:

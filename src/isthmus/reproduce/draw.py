@@ -40,14 +40,15 @@ class Look:
 
 
 LOOKS: dict[str, Look] = {
-    "paper": Look("#cc79a7", "-", "MDRE, paper's settings"),
+    "paper": Look("#cc79a7", "-", "MDRE, paper's training"),
+    "paper-newton": Look("#7f3c8d", (0, (1, 2)), "MDRE, paper's model solved"),
+    "free": Look("#44aa99", (0, (5, 2, 1, 2)), "MDRE, held-out penalty"),
     "default": Look("#111111", (0, (4, 2)), "MDRE, default"),
     "bdre": Look("#e69f00", (0, (5, 1)), "BDRE"),
     "tre": Look("#56b4e9", (0, (3, 1, 1, 1)), "TRE"),
     "fdre": Look("#8c6d31", (0, (1, 1)), "F-DRE"),
-    # The same methods after few steps of a stochastic solver.
-    "tre-adam": Look("#882255", (0, (1, 2)), "TRE, 2,000 steps of Adam"),
-    "paper-adam": Look("#7f3c8d", (0, (1, 2)), "MDRE, 2,000 steps of Adam"),
+    # The same chain by the steps that the paper trained MDRE with.
+    "tre-adam": Look("#882255", (0, (1, 2)), "TRE, trained by Adam"),
     "plug-in": Look("#777777", (0, (6, 2)), "plug-in"),
     "nnbd": Look("#aa3377", (0, (1, 1)), "nnBD"),
     "dre-infinity": Look("#228833", "-", "DRE-∞"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,11 +14,15 @@ import numpy as np
 from .. import MDRE, baselines
 from ..baselines import FDRE, TRE, InfoNCE
 from ..comparing import compare
-from .adam import MDREByAdam
+from ..model.adam import Adam
 from .record import Fields
 from .samples import Samples
+from .search import CHOSEN
 
 FRESH_ROWS = 10_000
+# Of every network, whatever it is part of.
+STEPS = 2_000
+_PAPER_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -26,19 +30,15 @@ class Method:
     """A way to estimate log p/q: what tables call it, and what it is in one line.
 
     ``make(problem, seed)`` gives an estimator that is not fitted, or None where the method
-    does not apply. ``most`` has the most rows a side that it is given, from a number of columns
-    on, so that a whole table takes about half an hour; ``needs`` the packages that must be there.
+    does not apply. All methods get the same rows; ``rows`` is for one that is shown with more
+    beside itself. ``needs`` has the packages that must be there.
     """
 
     label: str
     about: str
     make: Callable[[Any, int], Any]
-    most: tuple[tuple[int, int], ...] = ()
+    rows: int | None = None
     needs: tuple[str, ...] = ()
-
-    def rows(self, dim: int, rows: int) -> int:
-        """Rows a side for this method, where others get ``rows``."""
-        return min([rows, *(most for least, most in self.most if dim >= least)])
 
     @property
     def installed(self) -> bool:
@@ -52,33 +52,52 @@ def _baseline(name: str, **settings: Any) -> Callable[[Any, int], Any]:
 
 
 def _paper(problem: Any, seed: int) -> Any:
+    return MDRE.paper(problem.name, random_state=seed) if problem.auxiliary_specs else None
+
+
+def _paper_rows(problem: Any, seed: int) -> Any:
+    # In fewer columns all methods have as many.
+    return _paper(problem, seed) if problem.dim > 100 else None
+
+
+def _searched(problem: Any, seed: int) -> Any:
+    if problem.name not in CHOSEN:
+        return None
+    return MDRE.paper(problem.name, solver=Adam(**CHOSEN[problem.name]), random_state=seed)
+
+
+def _solved(problem: Any, seed: int) -> Any:
+    # In 160 columns a pass over all classes takes ten seconds, and a solution without a penalty
+    # hundreds of them.
     if not problem.auxiliary_specs or problem.dim > 100:
-        # There are about as many coefficients as rows: quadratic functions separate the
-        # classes, and the likelihood has no maximum to go to.
         return None
-    if problem.dim == 1:
-        return MDRE.paper(problem.name, random_state=seed)
-    return MDRE.paper(problem.name, solver="lbfgs", max_iter=100, random_state=seed)
+    return MDRE.paper(problem.name, solver="newton", random_state=seed)
 
 
-def _by_adam(problem: Any, seed: int) -> Any:
-    if not problem.auxiliary_specs or problem.dim == 1:
-        return None
-    # A step moves d² coefficients at once: in more columns it must be shorter.
-    return MDREByAdam(problem.auxiliaries, lr=0.4 / problem.dim, random_state=seed)
+def _multinomial(anchor: Any) -> Callable[[Any, int], Any]:
+    """MDRE with the paper's classes and critics, and a penalty by held-out rows."""
+
+    def make(problem: Any, seed: int) -> Any:
+        if not problem.auxiliary_specs:
+            return None
+        settings: Fields = {"critic": "quadratic", "maps": None, "known_density": False}
+        return MDRE(problem.auxiliaries, anchor=anchor, **settings, random_state=seed)
+
+    return make
 
 
-def _tre(problem: Any, seed: int) -> Any:
-    if problem.tre_alphas:
-        return TRE(alphas=list(problem.tre_alphas), random_state=seed)
-    return TRE(random_state=seed)
+def _tre(anchor: Any) -> Callable[[Any, int], Any]:
+    def make(problem: Any, seed: int) -> Any:
+        alphas = list(problem.tre_alphas) or None
+        return TRE(alphas=alphas, anchor=anchor, random_state=seed)
+
+    return make
 
 
 def _fdre(problem: Any, seed: int) -> Any:
-    if problem.dim == 1:
-        # An autoregressive flow of one column is affine, which is no flow at all.
-        return FDRE("nsf", random_state=seed)
-    return FDRE(steps=1000 if problem.dim > 100 else 2000, random_state=seed)
+    # An autoregressive flow of one column is affine, which is no flow at all.
+    flow = {"flow": "nsf"} if problem.dim == 1 else {}
+    return FDRE(**flow, steps=STEPS, random_state=seed)
 
 
 def _info_nce(problem: Any, seed: int) -> Any:
@@ -86,57 +105,94 @@ def _info_nce(problem: Any, seed: int) -> Any:
     if problem.name not in ("table2/40", "table2/160", "table2/320"):
         return None
     return InfoNCE(
-        columns_x=list(range(0, problem.dim, 2)), batch_size=512, steps=1000, random_state=seed
+        columns_x=list(range(0, problem.dim, 2)), batch_size=512, steps=STEPS, random_state=seed
     )
 
 
+_HELD = "its penalty by held-out rows"
 METHODS: dict[str, Method] = {
     "paper": Method(
-        "MDRE, the paper's model",
-        "MDRE.paper(problem): its critics and auxiliaries, solved; at most 100 steps in 40-d.",
+        "MDRE, the paper's training",
+        "MDRE.paper(problem): its classes, critics, rate, batches and number of steps.",
         _paper,
     ),
-    "paper-adam": Method(
-        "MDRE, the paper's training",
-        "Its classes, the critics of its code, 2,000 steps of Adam at a rate of 0.4/d from W = I.",
-        _by_adam,
+    "paper-rows": Method(
+        "MDRE, the paper's training, 100,000 rows",
+        "The same with the authors' number of rows, where other methods have fewer.",
+        _paper_rows,
+        rows=_PAPER_ROWS,
+    ),
+    "paper-searched": Method(
+        "MDRE, the paper's training, searched",
+        "The same with the rate, batches and steps that isthmus reproduce search chose by "
+        "held-out loss, and 100,000 rows.",
+        _searched,
+        rows=_PAPER_ROWS,
+    ),
+    "paper-newton": Method(
+        "MDRE, the paper's model, solved",
+        "MDRE.paper(problem, solver='newton'): the same model in its convex form, to convergence.",
+        _solved,
+    ),
+    "free": Method(
+        "MDRE without anchors",
+        f"The paper's classes and quadratic critics, {_HELD}.",
+        _multinomial(None),
+    ),
+    "anchored": Method(
+        "MDRE with normal anchors",
+        f"The same from fitted normals, {_HELD}.",
+        _multinomial("gaussian"),
     ),
     "default": Method(
         "MDRE, default",
-        "compare(p, q): nothing is set.",
+        "compare(p, q): nothing is set. What its answer rests on stands in brackets.",
         lambda problem, seed: MDRE(random_state=seed),
     ),
     "plug-in": Method(
         "plug-in", "PlugIn(): two normals fitted by maximum likelihood.", _baseline("PlugIn")
     ),
     "bdre": Method(
-        "BDRE",
-        "BDRE(): binary logistic regression, quadratic, its penalty by held-out likelihood.",
-        _baseline("BDRE"),
-        most=((300, 10_000),),
+        "BDRE", f"BDRE(): binary logistic regression, quadratic, {_HELD}.", _baseline("BDRE")
+    ),
+    "bdre-anchored": Method(
+        "BDRE with normal anchors",
+        f"BDRE(anchor='gaussian'): the same from fitted normals, {_HELD}.",
+        _baseline("BDRE", anchor="gaussian"),
     ),
     "tre": Method(
         "TRE",
-        "TRE(): a chain of binary classifiers, with the paper's waymarks where it lists them.",
-        _tre,
-        most=((100, 10_000), (300, 5_000)),
+        "TRE(): a chain of binary classifiers, with the paper's waymarks where it lists them; "
+        "penalties by held-out rows.",
+        _tre(None),
+    ),
+    "tre-anchored": Method(
+        "TRE with normal anchors",
+        "TRE(anchor='gaussian'): every bridge from fitted normals; penalties by held-out rows.",
+        _tre("gaussian"),
     ),
     "fdre": Method(
         "F-DRE",
-        "FDRE(): a normalising flow, then a binary classifier on its output.",
+        f"FDRE(): a normalising flow, {STEPS:,} steps, then BDRE on its output.",
         _fdre,
-        most=((100, 10_000), (300, 5_000)),
         needs=("torch", "zuko"),
     ),
     "nnbd": Method(
         "nnBD",
-        "NNBD('binary-kl', bound=1e6): a network, Bregman divergence with non-negative correction.",
-        _baseline("NNBD", loss="binary-kl", bound=1e6),
+        "NNBD('binary-kl', bound=1e6): a network, Bregman divergence with non-negative correction, "
+        f"at most {STEPS:,} steps.",
+        _baseline("NNBD", loss="binary-kl", bound=1e6, steps=STEPS),
+        needs=("torch",),
+    ),
+    "nnbd-bound": Method(
+        "nnBD, its authors' bound",
+        "NNBD('pu', bound=5): the ratio of p to q is at most 5, its logarithm at most 1.61.",
+        _baseline("NNBD", loss="pu", bound=5.0, steps=STEPS),
         needs=("torch",),
     ),
     "dre-infinity": Method(
         "DRE-∞",
-        "DREInfinity(): time scores, quadratic, integrated along a path from q to p.",
+        "DREInfinity(): time scores, from those of two normals on, integrated from q to p.",
         _baseline("DREInfinity"),
     ),
     "kliep": Method(
@@ -151,11 +207,10 @@ METHODS: dict[str, Method] = {
         "eNCE",
         "ExponentialNCE(): one binary problem with the exponential loss, by Newton's method.",
         _baseline("ExponentialNCE", solver="newton"),
-        most=((40, 2_000), (100, 1_000)),
     ),
     "infonce": Method(
         "InfoNCE",
-        "InfoNCE(): partners told from other rows' partners, 512 in a batch.",
+        f"InfoNCE(): partners told from other rows' partners, 512 in a batch, {STEPS:,} steps.",
         _info_nce,
         needs=("torch",),
     ),
@@ -164,9 +219,16 @@ METHODS: dict[str, Method] = {
 
 def make(cell: Fields, problem: Any) -> Any:
     """The estimator of a cell's "method", with its number of "steps" where it takes one."""
-    model = METHODS[cell["method"]].make(problem, cell["seed"])
-    if cell.get("steps") and "steps" in model.get_params(deep=False):
-        model.set_params(steps=cell["steps"])
+    return in_steps(METHODS[cell["method"]].make(problem, cell["seed"]), cell)
+
+
+def in_steps(model: Any, cell: Fields) -> Any:
+    """A model whose training, if it has any, takes a cell's number of "steps", if it has one."""
+    steps, parameters = cell.get("steps"), model.get_params(deep=False)
+    if steps and "steps" in parameters:
+        model.set_params(steps=steps)
+    if steps and isinstance(parameters.get("solver"), Adam):
+        model.set_params(solver=replace(parameters["solver"], steps=steps))
     return model
 
 
@@ -175,7 +237,7 @@ def measure(cell: Fields) -> Fields:
 
     "kl" is the mean log-ratio over fresh rows of p; "rms_p" and "rms_q" are root mean
     square errors of log p/q over fresh rows of p and q where it is finite. For "default" there
-    is also the cross-fitted estimate "compare", and the checks that "warned".
+    is also the cross-fitted estimate "compare", what it "rests_on", and the checks that "warned".
     """
     samples = Samples.of(cell["problem"], cell)
     fresh = samples.fresh(cell["fresh"])
@@ -186,6 +248,7 @@ def measure(cell: Fields) -> Fields:
         model, kl = comparison.estimator, comparison.kl
         found["compare"], found["std_error"] = kl.value, kl.std_error
         found["low"], found["high"] = kl.low, kl.high
+        found["rests_on"] = comparison.rests_on
     else:
         model = make(cell, samples.problem).fit(*samples.stacked)
     found["fit_seconds"] = time.process_time() - begin

@@ -20,9 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky import ProcessPoolExecutor, process_executor
 
-from .record import Fields, as_json
+from .record import Fields, as_json, loaded_parts
 
 if TYPE_CHECKING:
     from .runner import Experiment
@@ -41,9 +41,13 @@ ENVIRONMENT = {
 
 
 def run_cells(
-    experiment: Experiment, cells: list[Fields], jobs: int, report: Report
+    experiment: Experiment,
+    cells: list[Fields],
+    jobs: int,
+    report: Report,
+    until: float | None = None,
 ) -> Generator[tuple[Fields, Fields]]:
-    """Cells with what they gave, as they are done."""
+    """Cells with what they gave, as they are done; none is begun after a time."""
     spec = f"{type(experiment).__module__}:{type(experiment).__qualname__}"
     todo = deque(cells)
     running: dict[Future[Fields], tuple[_Worker, Fields]] = {}
@@ -52,6 +56,8 @@ def run_cells(
         idle = list(workers)
         try:
             while todo or running:
+                if until is not None and time.monotonic() > until:
+                    todo.clear()
                 while todo and idle:
                     worker, cell = idle.pop(), todo.popleft()
                     running[worker.submit(spec, cell)] = worker, cell
@@ -109,6 +115,9 @@ def _prepare(output: Path, parent: int) -> None:
     os.dup2(file, 1)
     os.dup2(file, 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # loky ends a process that has grown by 300 MB, with a warning, in a thread in which a warning
+    # that is an error leaves the next cell waiting forever. Importing torch is no leak.
+    vars(process_executor)["_MAX_MEMORY_LEAK_SIZE"] = float("inf")
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
@@ -162,4 +171,5 @@ def run_cell(spec: str, cell: Fields) -> Fields:
         "seconds": round(time.perf_counter() - begin, 3),
         "warnings": list(told),
         "used": [name for name in EXTRAS if name in sys.modules],
+        "parts": loaded_parts(),
     }

@@ -12,6 +12,7 @@ import math
 import os
 import platform
 import re
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -66,6 +67,56 @@ def _with_imports(name: str, found: frozenset[Path] = frozenset()) -> frozenset[
         for each in [one] if one else re.findall(r"\w+", several):
             found = _with_imports(each, found)
     return found
+
+
+def loaded_parts() -> list[str]:
+    """Modules of the package that this process has used, without what only shows numbers.
+
+    Other experiments count only where one was imported by the one that runs.
+    """
+    prefix = f"{PACKAGE.name}."
+    found = []
+    for name in sys.modules:
+        parts = name.removeprefix(prefix).split(".")
+        if not name.startswith(prefix) or {parts[0], f"{parts[0]}.py"} & set(SHOWING):
+            continue
+        if parts[0] == INSIDE and (len(parts) == 1 or parts[1] in FRAMEWORK):
+            continue
+        found.append(name.removeprefix(prefix))
+    return sorted(found)
+
+
+def version_of(part: str) -> str:
+    """Digest of a module's code without comments and empty lines; "" where it is gone.
+
+    Examples
+    --------
+    >>> len(version_of("mdre")), version_of("no.such.module")
+    (10, '')
+    """
+    path = PACKAGE.joinpath(*part.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if not path.exists():
+        return ""
+    lines = (line.rstrip() for line in path.read_text("utf-8").splitlines())
+    code = "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+    return hashlib.sha256(code.encode()).hexdigest()[:10]
+
+
+def versions_of(results: list[Fields]) -> dict[str, str]:
+    """Versions of all parts that the results were made with."""
+    return {name: version_of(name) for name in sorted({n for e in results for n in e["parts"]})}
+
+
+def changed_parts(found: Fields) -> list[str]:
+    """Parts of the package that have changed since a record was written.
+
+    A record that does not say what it was made with is taken for one of other code.
+    """
+    parts = found.get("parts")
+    if not parts:
+        return ["all of it, as it does not say what it was made with"]
+    return [name for name, version in parts.items() if version_of(name) != version]
 
 
 def lines_of(path: Path) -> list[Fields]:

@@ -55,20 +55,26 @@ class Experiment:
         A few sentences: what it shows, what the paper did, what is done here.
     sizes : pair of int
         Rows of each sample, in a quick run and in a full one.
+    quick_steps : int or None
+        Steps of training in a quick run, for cells that train; a full one has the authors'.
     """
 
     name = ""
     title = ""
     about = ""
     sizes: tuple[int, int] = (0, 0)
+    quick_steps: int | None = None
 
     def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """Units of work: small dictionaries that JSON can hold, each different.
 
-        By default there is one for each "seed". A quick run should take less than a minute
-        on two cores.
+        By default there is one for each "seed". A quick run takes less than a minute of
+        processor time, and has one seed.
         """
-        return [{"rows": self.sizes[not quick], "seed": seed} for seed in range(seeds)]
+        cell: Fields = {"rows": self.sizes[not quick]}
+        if quick and self.quick_steps is not None:
+            cell["steps"] = self.quick_steps
+        return [{**cell, "seed": seed} for seed in range(1 if quick else seeds)]
 
     def run(self, cell: Fields) -> Fields:
         """Numbers of one cell: whatever :func:`isthmus.reproduce.record.as_json` takes.
@@ -136,6 +142,8 @@ def run_experiment(
     progress: bool = False,
     anew: bool = False,
     any_code: bool = False,
+    only: str = "",
+    minutes: float | None = None,
     cells: list[Fields] | None = None,
     found: Callable[[Outcome], None] | None = None,
 ) -> Outcome:
@@ -156,6 +164,11 @@ def run_experiment(
         Forget what there is.
     any_code : bool
         Use cells that were run with other code of the package.
+    only : str
+        Run only cells in whose words this occurs. The record has what was run before as well, and
+        says what is missing.
+    minutes : float, optional
+        Begin no cell after so many.
     cells : list of dict, optional
         Some of the experiment's cells, in place of all.
     found : callable, optional
@@ -180,13 +193,15 @@ def run_experiment(
     done = {record.key(each["cell"]): each for each in kept if "found" in each}
     # Seed by seed, so that a run that was stopped has whole tables of fewer seeds.
     missing = sorted(
-        (cell for k, cell in by_key.items() if k not in done), key=lambda cell: cell.get("seed", 0)
+        (cell for k, cell in by_key.items() if k not in done and only in show.in_words(cell)),
+        key=lambda cell: cell.get("seed", 0),
     )
+    until = None if minutes is None else time.monotonic() + 60.0 * minutes
     begin, failed = time.perf_counter(), []
     known = [(each["cell"], each["found"]["seconds"]) for k, each in done.items() if k in by_key]
     with (
         show.reporting(experiment.name, wanted, known, jobs, wanted=progress) as report,
-        closing(run_cells(experiment, missing, jobs, report)) as answers,
+        closing(run_cells(experiment, missing, jobs, report, until)) as answers,
     ):
         try:
             for cell, answer in answers:
@@ -224,9 +239,12 @@ def run_experiment(
         "machine": record.machine(),
         "wall_seconds": round(max(sum(walls) + (wall if missing else 0.0), least), 1),
         "code": sorted({done[k]["code"] for k in by_key if k in done}),
+        "parts": record.versions_of(results),
+        "missing": [cell for k, cell in by_key.items() if k not in done],
         "failed": failed,
     }
-    results = [{k: v for k, v in each.items() if k != "used"} for each in results]
+    aside = ("used", "parts")
+    results = [{k: v for k, v in each.items() if k not in aside} for each in results]
     tables = experiment.tables(results) if results else []
     outcome = Outcome(experiment, folder, {**head, "results": results}, tables)
     if found is not None:

@@ -24,6 +24,7 @@ from .record import Fields, key
 if TYPE_CHECKING:
     from .runner import Experiment
 
+_NOT_TOLD = ("seed", "fresh", "held")
 _NUMBER = re.compile(r"[-+−±<>≈]?\s?\d.*|[-–—]?|failed")
 STYLE: Any = {
     "axes.edgecolor": "#888888",
@@ -125,6 +126,21 @@ def save_figures(experiment: Experiment, results: list[Fields], folder: Path) ->
 def in_words(cell: Fields) -> str:
     """A cell in one line: "table2/40, bdre, rows 20000, seed 0"."""
     return printable(", ".join(v if isinstance(v, str) else f"{k} {v}" for k, v in cell.items()))
+
+
+def in_groups(cells: list[Fields]) -> str:
+    """Cells in words, those that differ in their seed only once.
+
+    Examples
+    --------
+    >>> in_groups([{"problem": "a", "seed": 0}, {"problem": "a", "seed": 1}, {"problem": "b"}])
+    'a (2 seeds); b'
+    """
+    counts: dict[str, int] = {}
+    for cell in cells:
+        told = in_words({name: value for name, value in cell.items() if name not in _NOT_TOLD})
+        counts[told] = counts.get(told, 0) + 1
+    return "; ".join(f"{told} ({n} seeds)" if n > 1 else told for told, n in counts.items())
 
 
 def duration(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .kl import KLTable, grouped, kl_cells, kl_table, short
+from .kl import REPEATED, KLTable, grouped, kl_cells, kl_table, short
 from .methods import METHODS
 from .record import Fields
 from .results import distinct, mean_and_spread, number
@@ -10,16 +10,28 @@ from .runner import Difference
 from .samples import pair
 from .show import Table
 
-_PROBLEMS = ("table1/row1", "table1/row2", "table1/row3")
-_TOTALS = (1_000, 10_000, 100_000)
-_SMALL = ("paper", "default", "plug-in")
+_PROBLEMS = ("table1/row1", "table1/row2", "table1/row3", "narrow/1e-6")
+_TOTALS = (1_000, 10_000)
+_SMALL = ("paper", "paper-newton", "free", "default", "plug-in")
 # Rows of each sample, and the paper's number of MDRE with so many.
 _SIZES = {333: "mdre_1k", 3_333: "mdre_10k", 33_333: "mdre"}
 
 _LEARNED_CAUCHY = (
-    "The convex problem is solved, which the paper's training by gradient steps need not have "
-    "been. Its solution is biased: the log-density of the Cauchy auxiliary is not the quadratic "
-    "that is learned for it. With that density known, as by default, the bias is gone."
+    "The log-density of the Cauchy auxiliary is not the quadratic that is learned for it. With "
+    "that density known the bias is gone."
+)
+_NARROW = (
+    "Steps of 0.01 lead from a coefficient of x² of about one to some hundreds, and the true one "
+    "is −5·10¹¹. The authors' code has for this row a critic of its own, in which x² is "
+    "multiplied by 3.6·10¹³; how it was trained is not published."
+)
+_NARROW_TOLD = (
+    "1e-6: this row stands in the source of the paper's table, with 13.14 ± 0.50, and was left out "
+    "of the print. Of such a pair Appendix E says that a heavy-tailed auxiliary centred at zero "
+    "will not be of help, that linear mixing populates samples that overlap with both, and that a "
+    "mixture of linear mixing with K = 1, which is what the source lists for it, “requires using a "
+    "neural network-based classifier and requires much more tuning of the hyperparameters”. "
+    "The methods of this table get that mixture and no tuning."
 )
 
 
@@ -33,23 +45,24 @@ class Table1(KLTable):
         "KL(p‖q) of two normals that do not overlap in any sample. The paper draws 100,000 rows in "
         "all, a third of them from p, q and its auxiliary m, a Cauchy distribution, and repeats "
         "with three seeds. Here every method gets 33,333 rows of p and of q and is judged by its "
-        "mean log-ratio over 10,000 fresh rows of p. The third problem stands in the source of the "
-        "paper's table, not in its print. The second table is that of the paper's Appendix C, "
-        "with 1,000 and 10,000 rows in all."
+        "mean log-ratio over 10,000 fresh rows of p. The third and fourth problems stand in the "
+        "source of the paper's table, not in its print. The second table is that of the paper's "
+        "Appendix C, with 1,000 and 10,000 rows in all. The paper's training is that of the "
+        "authors' public notebook: 52,800 steps of Adam at a rate of 0.01, in batches of 500."
     )
 
     def cells(self, quick: bool, seeds: int) -> list[Fields]:
         """All methods at the largest size, and three of them at the smaller ones."""
         if quick:
             return [
-                *kl_cells(_PROBLEMS[:1], self.methods, 1_000, 1, quick=True),
-                *kl_cells(_PROBLEMS[:1], _SMALL, 333, 1, quick=True),
+                *kl_cells(_PROBLEMS[:1], self.methods, 1, rows=1_000, quick=True),
+                *kl_cells(_PROBLEMS[:1], _SMALL, 1, rows=333, quick=True),
             ]
-        largest = kl_cells(_PROBLEMS, self.methods, _TOTALS[-1] // 3, seeds)
+        largest = kl_cells(_PROBLEMS, self.methods, seeds)
         smaller = [
             cell
-            for total in _TOTALS[:-1]
-            for cell in kl_cells(_PROBLEMS, _SMALL, total // 3, seeds)
+            for total in _TOTALS
+            for cell in kl_cells(_PROBLEMS[:3], _SMALL, seeds, rows=total // 3)
         ]
         return largest + smaller
 
@@ -65,9 +78,14 @@ class Table1(KLTable):
 
     def why(self, problem: str, method: str, ours: float, paper: float) -> str:
         """Reasons for this table."""
-        if method == "paper":
-            return _LEARNED_CAUCHY
+        if REPEATED.get(method) == "mdre":
+            return _NARROW if problem.startswith("narrow/") else _LEARNED_CAUCHY
         return super().why(problem, method, ours, paper)
+
+    def remarks(self, results: list[Fields]) -> list[str]:
+        """Differences, and what the paper says of the row that it left out."""
+        there = "narrow/1e-6" in distinct(results, "problem")
+        return [*super().remarks(results), *([_NARROW_TOLD] if there else [])]
 
     def differences(self, results: list[Fields]) -> list[Difference]:
         """Of the largest size by method, and of the paper's settings by size."""
@@ -85,7 +103,9 @@ def _by_size(results: list[Fields]) -> Table:
     kls = grouped(results, "problem", "method", "rows")
     sizes = sorted({each["rows"] for each in results if each["method"] in _SMALL})
     rows = []
-    for name in distinct(results, "problem"):
+    for name in distinct([each for each in results if each["rows"] in _SIZES], "problem"):
+        if not any((name, method, sizes[0]) in kls for method in _SMALL):
+            continue
         problem = pair(name)
         paper = [problem.paper.get(_SIZES.get(size, "")) for size in sizes]
         told = ["" if value is None else number(value) for value in paper]

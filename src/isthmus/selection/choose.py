@@ -18,7 +18,8 @@ from ..data.holdout import LEAST_ROWS
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..model.classifier import is_classifier
-from ..settings import Settings
+from ..settings import Settings, is_auto
+from .penalty import choose_penalty_of_classes
 from .record import Selection
 from .search import Search
 
@@ -38,14 +39,23 @@ def choose(
     if is_classifier(settings.critic):
         rule = "The critic is a classifier, which takes rows as they are."
         return settings.by_rule().but(auxiliaries=settings.auxiliaries), Selection(rule=rule)
-    if settings.anchor is None:
-        rule = "Without anchors there is nothing to choose from."
-        return settings.by_rule(), Selection(rule=rule)
     if samples.least < LEAST_ROWS:
         rule = f"Fewer than {LEAST_ROWS} rows in a sample: none were held out."
         return settings.by_rule(), Selection(rule=rule)
+    if settings.anchor is None:
+        return _without_anchors(settings.by_rule(), samples, seeds)
     found, selection = Search(settings, samples, seeds, networks).run()
     return found.by_rule(), selection
+
+
+def _without_anchors(
+    settings: Settings, samples: TwoSamples, seeds: Seeds
+) -> tuple[Settings, Selection]:
+    """The paper's model: what is open is a rule, except for the penalty."""
+    if not is_auto(settings.l2):
+        return settings, Selection(rule="Without anchors there is nothing to choose from.")
+    penalty = choose_penalty_of_classes(settings, samples, seeds)
+    return settings.but(l2=penalty.l2), penalty.selection
 
 
 def _below(

@@ -49,6 +49,7 @@ from ..maps.quantile import NormalScores, QuantileMap, Tail
 from ..maps.shared import SharedMaps
 from ..maps.two_normals import TwoNormalsMap
 from ..mdre import MDRE
+from ..model.adam import Adam
 from ..model.classes import ClassModel
 from ..model.classifier import ClassifierModel
 from ..model.network import NetworkFit
@@ -157,6 +158,7 @@ _MODELS = (
     _kind("model.network", NetworkFit),
     _kind("model.offsets", Offsets),
     _kind("model.solution", Solution),
+    _kind("model.adam", Adam),
     _kind("neural.standard", Standard),
     _kind("neural.frame-inputs", FrameInputs),
     _kind("neural.residual", Residual),
@@ -233,7 +235,7 @@ _PARTS = (
     _kind("auxiliaries.uniform", auxiliaries.Uniform, "low_ high_"),
     _kind("auxiliaries.truncated-normal", auxiliaries.TruncatedNormal,
           "loc_ scale_ flip_ log_below_ log_mass_ low_ high_ a_ b_"),
-    _kind("auxiliaries.linear", auxiliaries.LinearMixing, without="samples_"),
+    _kind("auxiliaries.linear", auxiliaries.LinearMixing, without="samples_ pairs_"),
     _kind("auxiliaries.dimension-wise", auxiliaries.DimensionWiseMixing, "blocks_", "samples_"),
     _kind("auxiliaries.samples", Samples, "n_samples", "rows rows_"),
     _kind("auxiliaries.shuffled", auxiliaries.ShuffledColumns, "parts_ share_"),

@@ -91,7 +91,8 @@ def nuts(
     >>> from isthmus import MDRE, problems, stack, uncertainty
     >>> problem = problems.load("running-example")
     >>> X, y = stack(problem.sample_p(10_000, 0), problem.sample_q(10_000, 1))
-    >>> mdre = MDRE.paper("running-example", l2=1.0, random_state=0).fit(X, y)
+    >>> mdre = MDRE.paper("running-example", solver="newton", l2=1.0, random_state=0)
+    >>> mdre = mdre.fit(X, y)
     >>> posterior = uncertainty.nuts(mdre, random_state=0)  # doctest: +SKIP
     >>> posterior.rhat <= 1.01, posterior.ess >= 400, posterior.divergences  # doctest: +SKIP
     (True, True, 0)

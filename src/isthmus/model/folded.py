@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .classes import ClassModel
 
 _STEADY = 1e3
-"""Condition of the coordinates up to which the square of their matrix loses no digits that count."""
+"""Condition of the coordinates up to which the square of their matrix keeps its digits."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Folded:
         if self.top:
             out += mixture_log_density(self.top, X)
             out -= mixture_log_density(self.bottom, X)
-        if self.square is not None:
+        if self.square is not None and self.linear is not None:
             D = X - self.centre
             M = D @ self.square
             M += self.linear

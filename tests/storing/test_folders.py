@@ -181,6 +181,15 @@ def test_a_folder_that_holds_something_else_is_left_alone(model, rows, tmp_path,
     same(out, model, rows)
 
 
+def test_a_folder_of_somebody_else_is_not_removed(model, rows, tmp_path):
+    mine = tmp_path / "out.unfinished" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(ValueError, match=r"target becomes with \.unfinished must be a new folder"):
+        isthmus.score(isthmus.load(model), rows, tmp_path / "out")
+    assert mine.read_text() == "mine"
+
+
 @contextmanager
 def small_disk(room):
     """Files cannot grow beyond so many bytes, as on a disk that is full."""
@@ -292,3 +301,17 @@ def test_frames_and_arrays_of_dask_are_scored_when_they_are_asked_for(model, row
     made = c.log_ratio(arrays.from_array(x, chunks=(20, 1)))
     assert made.shape == (60,)
     assert np.array_equal(made.compute(scheduler="synchronous"), c.log_ratio(x))
+
+
+def test_workers_of_dask_write_the_same(model, rows, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    frames = pytest.importorskip("dask.dataframe")
+    loaded = isthmus.load(model)
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as client:
+        isthmus.score(loaded, rows, tmp_path / "out", columns=["id"], client=client)
+        lazy = frames.from_pandas(parquet.read_table(rows).to_pandas(), npartitions=2)
+        isthmus.score(loaded, lazy, tmp_path / "lazy", columns=["id"], client=client)
+    same(tmp_path / "out", model, rows)
+    same(tmp_path / "lazy", model, rows)

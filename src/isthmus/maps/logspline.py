@@ -110,7 +110,7 @@ class LogSpline:
 
 
 def _places(knots: Array, u: Array) -> IntArray:
-    """How many knots lie below each u: of few, by counting, which no processor guesses at."""
+    """How many of the knots lie below each u: of few, by counting, which no branch slows."""
     if len(knots) > _FEW_KNOTS:
         return np.asarray(np.searchsorted(knots, u))
     found = np.zeros(len(u), dtype=np.uint8)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .classes import ClassModel
 
 _STEADY = 1e3
-"""Condition of the coordinates up to which the square of their matrix keeps its digits."""
+"""Condition of coordinates up to which the square of their matrix loses no digits that count."""
 
 
 @dataclass(frozen=True)
@@ -107,5 +107,7 @@ def _in_columns(component: Component, affine: AffineMap) -> Component:
 
 
 def _steady(affine: AffineMap) -> bool:
-    lengths = np.linalg.norm(affine.forward, axis=1) * np.linalg.norm(affine.backward, axis=0)
+    # Squares of numbers beyond 1e154 are infinite, and then nothing is steady.
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(affine.forward, axis=1) * np.linalg.norm(affine.backward, axis=0)
     return bool(np.max(lengths, initial=0.0) < _STEADY)

@@ -58,7 +58,9 @@ def library_of(value: Any) -> str:
 def _of_path(path: Path, label: str) -> Source:
     from .parquet import SUFFIXES, parquet_source
 
-    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+    # A pipe is read once, whatever its name.
+    is_pipe = path.exists() and not (path.is_file() or path.is_dir())
+    if path.is_dir() or (path.suffix.lower() in SUFFIXES and not is_pipe):
         return parquet_source(path, label)
     import pyarrow as pa
 

@@ -92,7 +92,11 @@ def score_folder(
         return source.rows  # which was done before
     check_folder(target, target_of(door))
     work = target.with_name(target.name + UNFINISHED)
-    if _manifest(work).get("job") != job:
+    before = _manifest(work).get("job")
+    if before is None:
+        # Nothing is removed that a run like this has not written.
+        check_folder(work, f"What {target_of(door)} becomes with {UNFINISHED}")
+    elif before != job:
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(exist_ok=True)
     _write(work / MANIFEST, {"job": job})
@@ -100,7 +104,7 @@ def score_folder(
     left = [part for part in source.parts if not _is_done(work / files[part.first], part)]
     done = source.rows - sum(part.rows for part in left)
     task = WritePart(scores, str(work), files)
-    before, begun = done, monotonic()
+    found, begun = done, monotonic()
     for part, rows in zip(left, engine.map(task, left, source.names), strict=True):
         if rows != part.rows:
             raise TableError(
@@ -109,7 +113,7 @@ def score_folder(
             )
         done += rows
         if progress is not None:
-            told = f"{done:,} rows, {rate(done - before, monotonic() - begun)}"
+            told = f"{done:,} rows, {rate(done - found, monotonic() - begun)}"
             progress(done, source.rows, told)
     _write(work / MANIFEST, {"job": job, "rows": source.rows, "files": sorted(files.values())})
     _finish(work, target)
@@ -144,7 +148,10 @@ def _job(scores: Scores, source: Source) -> dict[str, Any]:
 
 def _identity(part: Part) -> Any:
     """What tells whether a part is the same as in another run; None where nothing does."""
-    known = getattr(part.payload, "identity", None)
+    # Asked of the class: a partition of Dask has any attribute that one may think of.
+    if not hasattr(type(part.payload), "identity"):
+        return None
+    known = part.payload.identity
     return None if known is None else [part.rows, known]
 
 

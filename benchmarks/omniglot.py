@@ -30,7 +30,7 @@ import torch
 from _record import Run, console, options, progress, table, verdict
 
 from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets
-from isthmus.reproduce.omniglot import BATCH, EMBEDDING, GROUP, drawings_of
+from isthmus.reproduce.omniglot import BATCH, DRAWINGS, EMBEDDING, GROUP
 from isthmus.separable import PUBLISHED, OmniglotSource, SeparableRatio
 
 GOAL = 0.8
@@ -87,7 +87,7 @@ def main() -> None:
         job = bar.add_task("omniglot", total=len(cases))
         for d, kind in cases:
             problem = SpatialMultiOmniglot.largest(drawn_alphabets(sizes, rng=0), d)
-            source = OmniglotSource(problem, per_character=drawings_of(d, "published"))
+            source = OmniglotSource(problem, per_character=DRAWINGS["dense"])
             more = {"grid": problem.grid, "random_state": 0, **KINDS[kind]}
             more["interaction"] = "all" if d <= 4 else "cells"
             found = measure(source, {**how, **more}, arguments.steps, arguments.repeats)

@@ -51,7 +51,8 @@ def contents(names: Iterable[str]) -> str:
 def page(name: str, record: dict[str, Any]) -> str:
     """One experiment: what it is, tables, figures, remarks, and how it was run."""
     experiment, results = experiments.load(name), record["results"]
-    out = [f"# {experiment.title}\n", f"{experiment.about}\n"]
+    lead = experiment.lead(results)
+    out = [f"# {experiment.title}\n", *([f"{lead}\n"] if lead else []), f"{experiment.about}\n"]
     out += [f"{show.as_markdown(table)}\n" for table in experiment.tables(results)]
     out += [f"![{figure}]({name}/{figure}.svg)\n" for figure in record["figures"]]
     remarks = experiment.remarks(results)

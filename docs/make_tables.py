@@ -116,6 +116,24 @@ def flows(record: Record) -> str:
     return markdown(["method", "columns", "rows", "truth", "ours", "published", "CPU s"], rows)
 
 
+def pointwise(record: Record) -> str:
+    """Error of log p/q at single rows, by method and KL."""
+    kls = list(dict.fromkeys(line["kl"] for line in record["results"]))
+    names = list(dict.fromkeys(line["method"] for line in record["results"]))
+    rows = []
+    for name in names:
+        mine = {line["kl"]: line for line in record["results"] if line["method"] == name}
+        cells = [" / ".join(f"{mine[kl][kind]:.2f}" for kind in ("p", "q", "midway")) for kl in kls]
+        seconds = sum(line["seconds"] for line in mine.values()) / len(mine)
+        rows.append([name, *cells, f"{seconds:.1f}"])
+    for name in dict.fromkeys(line["method"] for line in record["published"]):
+        theirs = {
+            line["kl"]: line["value"] for line in record["published"] if line["method"] == name
+        }
+        rows.append([f"{name}, published", *(f"{theirs[kl]:.2f}" for kl in kls), ""])
+    return markdown(["method", *(f"KL {kl:g}" for kl in kls), "CPU s"], rows)
+
+
 def neural(record: Record) -> str:
     """NNBD's task, with known ratios and with images."""
     known = {
@@ -153,6 +171,7 @@ PAGES: dict[str, dict[str, tuple[str, Callable[[Record], str]]]] = {
         "convex": ("rival_convex", convex),
         "exponential": ("rival_convex", exponential),
         "flows": ("rival_flows", flows),
+        "pointwise": ("pointwise", pointwise),
         "neural": ("rival_neural", neural),
         "information": ("rival_neural", information),
     },

@@ -34,6 +34,7 @@ SLOW = (
     "test_figures.py::test_a_record_can_be_shown_without_a_fit[figure-2]",
     "test_figures.py::test_a_record_can_be_shown_without_a_fit[figure-4]",
     "test_infinity.py::TestNetwork::test_without_an_anchor_it_learns_the_ratio",
+    "test_mixed.py::test_mixed_frames_on_both_sides",
     "test_mutual.py::test_a_bend_of_one_side_is_undone",
     "test_mutual.py::test_given_a_collider_dependence_appears",
     "test_mutual.py::test_given_the_common_cause_nothing_is_left",

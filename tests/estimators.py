@@ -8,6 +8,7 @@ from isthmus import MDRE, StackedMDRE
 from isthmus.auxiliaries import LinearMixing
 from isthmus.baselines import (
     BDRE,
+    CTSM,
     FDRE,
     KLIEP,
     KMM,
@@ -17,8 +18,10 @@ from isthmus.baselines import (
     ULSIF,
     DREInfinity,
     ExponentialNCE,
+    FlowMatching,
     InfoNCE,
     PlugIn,
+    SpectralDRE,
 )
 from isthmus.critics import MLP
 
@@ -43,5 +46,9 @@ INSTANCES = {
     "fdre": FDRE(transforms=1, width=8, depth=1, steps=20, batch_size=32),
     "dre-infinity": DREInfinity(),
     "dre-infinity-neural": DREInfinity("mlp", width=8, depth=1, steps=40, batch_size=32),
+    "dre-infinity-alone": DREInfinity(anchor=None),
+    "ctsm": CTSM(width=8, depth=1, steps=40, batch_size=32),
+    "flow-matching": FlowMatching(width=8, depth=1, steps=40, batch_size=32, ode_steps=6),
+    "spectral": SpectralDRE(n_waves=30),
     "info-nce": InfoNCE(width=8, depth=1, embedding=4, steps=20),
 }

@@ -341,6 +341,16 @@ def check_rival_flows(record):
     assert all(each["source"] for each in record["published"])
 
 
+def check_pointwise(record):
+    found = {(each["method"], each["kl"]): each for each in record["results"]}
+    assert {kl for _, kl in found} == {0.3, 9.0}
+    assert {name for name, _ in found} >= {"MDRE", "TRE", "spectral", "CTSM", "flow matching"}
+    assert all(min(each["p"], each["q"], each["midway"]) > 0 for each in found.values())
+    # Two fitted normals are the right model: 300 rows leave each of 18 moments some .08.
+    assert max(found["plug-in", 0.3][kind] for kind in ("p", "q", "midway")) < 0.5
+    assert all(each["source"] for each in record["published"])
+
+
 def check_rival_kernel(record):
     results = record["results"]
     assert set(record["peers"]) == {"densratio", "adapt"}
@@ -356,7 +366,7 @@ def check_rival_kernel(record):
 
 def check_omniglot(record):
     for each in record["results"]:
-        assert each["d"] == 4 and each["images"] == 2 * 4 * (4 + 3) and each["ratio"] > 0
+        assert each["d"] == 4 and each["images"] == 2 * 2 * (4 + 3) and each["ratio"] > 0
         assert all(rate > 0 for rates in each["rates"].values() for rate in rates)
 
 
@@ -382,6 +392,22 @@ def check_two_sample(record):
     assert all(0 <= each["rate"] <= 1 for each in [*results["size"], *results["power"]])
     methods = {each["method"] for each in results["power"]}
     assert "isthmus" in methods and len(methods) + len(record["missing"]) == 5
+
+
+def check_mi_columns(record):
+    scores = {
+        (one["target"], one["method"], one["kind"]): one for one in record["results"]["scores"]
+    }
+    assert {method for _, method, _ in scores} == {
+        "mi_scores", "mutual_info_classif", "mutual_info_regression",
+    }  # fmt: skip
+    own = [one for (_, method, _), one in scores.items() if method == "mi_scores"]
+    assert len(own) == 10 and not any(one["impossible"] for one in own)
+    assert scores["label", "mi_scores", "constant"]["mean_error"] == 0.0
+    # Two columns to a kind, and whole numbers tell less than those that were rounded.
+    assert 0 < scores["label", "mi_scores", "whole"]["truth"] < 0.0742
+    pairs = record["results"]["pairs"]
+    assert len(pairs) == 3 and all(one["holds"] for one in pairs)
 
 
 def check_information(record):

@@ -147,3 +147,13 @@ def test_every_public_name_has_a_docstring_with_an_example(monkeypatch):
                 if ">>> " not in (inspect.getdoc(thing) or ""):
                     lacking.append(f"{module.__name__}.{name}")
     assert lacking == []
+
+
+def test_the_tables_of_many_columns_are_those_of_the_record(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    blocks = runpy.run_path(str(ROOT / "docs" / "make_columns.py"))["blocks"]
+    record = json.loads((ROOT / "benchmarks/records/mi_columns.json").read_text("utf-8"))
+    text = (ROOT / "docs" / "mutual_information.md").read_text("utf-8")
+    assert blocks(record)["columns"] in text
+    assert record["settings"]["quick"] is False and record["rare_label"]
+    assert all(one["holds"] for one in record["results"]["pairs"])

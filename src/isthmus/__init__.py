@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from .diagnostics import Check, two_sample_test
     from .drifting import Drift, Reference, drift, drift_reference
     from .functionals import Estimate
-    from .information import Information, mi_matrix, mi_scores, mutual_information
+    from .information import (
+        Information,
+        InformationMatrix,
+        InformationRanking,
+        mi_matrix,
+        mi_ranking,
+        mi_scores,
+        mutual_information,
+    )
     from .mdre import MDRE
     from .shifted import ShiftedConformal, ShiftedScore, ShiftWeighted, shifted_score
     from .stacked import StackedMDRE
@@ -49,6 +57,8 @@ _PLACES = {
     "Drift": "drifting",
     "Estimate": "functionals",
     "Information": "information",
+    "InformationMatrix": "information",
+    "InformationRanking": "information",
     "ModelFileError": "storing",
     "Reference": "drifting",
     "SavedComparison": "storing",
@@ -64,6 +74,7 @@ _PLACES = {
     "importance_weights": "weighting",
     "load": "storing",
     "mi_matrix": "information",
+    "mi_ranking": "information",
     "mi_scores": "information",
     "mutual_information": "information",
     "score": "storing.scoring",
@@ -79,6 +90,8 @@ __all__ = [
     "Drift",
     "Estimate",
     "Information",
+    "InformationMatrix",
+    "InformationRanking",
     "ModelFileError",
     "Reference",
     "SavedComparison",
@@ -101,6 +114,7 @@ __all__ = [
     "information",
     "load",
     "mi_matrix",
+    "mi_ranking",
     "mi_scores",
     "mutual_information",
     "plots",

@@ -87,6 +87,8 @@ CHECK_TITLES = {
     "classes": "Rows of every label",
     "strata": "Rows of every stratum",
     "levels": "Columns of levels",
+    "sign": "Sign of the estimate",
+    "worked_out": "Whether it could be worked out",
 }
 
 
@@ -257,6 +259,8 @@ _OBJECTIONS = {
     "labels": "labels hardly repeat",
     "classes": "most labels have too few rows",
     "strata": "many rows are of strata with too few rows",
+    "sign": "nearest neighbours give a negative number",
+    "worked_out": "it could not be worked out",
 }
 
 

@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from isthmus import MDRE, stack
+from isthmus import MDRE, problems, stack
 from isthmus.auxiliaries import LinearMixing, StudentT
 from isthmus.baselines import BDRE, TRE, ExponentialNCE, PlugIn
 from isthmus.baselines.binary import Difference, difference_blocks
@@ -573,3 +573,13 @@ def test_progress_is_printed(capsys):
     for solver in ("ngd", "newton"):
         fitted(ExponentialNCE(solver=solver, verbose=1), p, q)
         assert "ExponentialNCE step" in capsys.readouterr().out
+
+
+def test_penalties_are_told_apart_where_all_rows_are():
+    problem = problems.load("table2/160")
+    rng = np.random.default_rng(0)
+    model = BDRE(random_state=0).fit(*stack(problem.sample_p(900, rng), problem.sample_q(900, rng)))
+    scores = [trial.score for trial in model.selection_.trials]
+    # More coefficients than rows: the weaker the penalty, the smaller every gradient. A solver
+    # that stops where it starts has the score of the trial before, to the bit.
+    assert len(scores) > 5 and len(set(scores)) == len(scores)

@@ -13,7 +13,13 @@ from scipy.stats import norm
 from isthmus import MDRE, problems, stack
 from isthmus.baselines import DREInfinity
 from isthmus.baselines.time_network import Clock, inputs, make_batch, time_score_loss
-from isthmus.baselines.time_quadratic import Krylov, draw_rows, fit_quadratic, right_side
+from isthmus.baselines.time_quadratic import (
+    Krylov,
+    draw_rows,
+    fit_quadratic,
+    right_side,
+    without_normal,
+)
 from isthmus.baselines.time_score import Path, fit_path, integrate, panels
 from isthmus.critics import Frame, Quadratic
 from isthmus.data.distinct import Distinct
@@ -283,6 +289,34 @@ class TestQuadratic:
         p, q = self.skewed(500)
         found = DREInfinity(l2=np.inf).fit(*stack(p, q)).log_ratio(p)
         np.testing.assert_array_equal(found, DREInfinity("gaussian").fit(*stack(p, q)).log_ratio(p))
+
+    def test_without_an_anchor_the_normal_score_is_learned_too(self):
+        critic, rows = self.system()
+        values = []
+        for each in (rows, without_normal(rows)):
+            basis = Krylov(critic, each)
+            while basis.extend():
+                pass
+            values.append(critic.values(critic.expand(basis.solution(0.0)), rows.Z)[:, 0])
+        # It is a quadratic function of x: without a penalty what is learned differs by it.
+        np.testing.assert_allclose(values[1], values[0] + rows.normal, rtol=1e-6, atol=1e-6)
+
+    def test_normals_are_found_without_an_anchor(self):
+        found = []
+        for seed in range(3):
+            p, q = normal_pair(8000, seed)
+            model = DREInfinity(anchor=None, random_state=seed).fit(*stack(p, q))
+            assert np.isfinite(model.l2_)
+            difference = model.log_ratio(p) - plug_in(p, q).log_ratio(p)
+            found.append(np.abs(difference).mean())
+        # As above, with 20 features at 8,000 rows: standard errors of sqrt(10 / 8,000), and
+        # about as much for the penalty.
+        assert np.mean(found) < 0.4
+
+    def test_an_infinite_penalty_without_an_anchor_is_no_difference(self):
+        p, q = self.skewed(200)
+        model = DREInfinity(anchor=None, l2=np.inf).fit(*stack(p, q))
+        np.testing.assert_array_equal(model.log_ratio(p), np.zeros(len(p)))
 
     def test_few_rows_take_the_rule(self):
         p, q = map(distinct, self.skewed(15))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ def test_one_pair_of_columns(capsys, table):
     assert code == 0
     assert out.startswith("I(x; y) = 0.")
     assert "confidence" in out
+    assert out.splitlines()[1].startswith("trusted (")
 
 
 def test_json_is_one_document_with_every_number(capsys, table):
@@ -74,11 +76,17 @@ def test_all_pairs_and_a_heat_map(capsys, table, tmp_path):
         (["--x", "x"], "--x and --y must be given together"),
         (["--x", "x", "--y", "z"], "it has no"),
         (["--x", "x", "--y", "x"], "must name different columns"),
-        (["--x", "gap", "--y", "x"], "must have no missing values"),
+        (["--x", "gap", "--y", "x", "--missing", "error"], "must have no missing values"),
+        (["--columns", "x,z"], "it has no ['z']"),
+        (["--columns", "x,x"], "--columns must name different columns"),
+        (["--columns", "x"], "at least two columns to compare; received 1"),
+        (["--drop", "z"], "it has no ['z']"),
+        (["--x", "x", "--y", "y", "--drop", "gap"], "--drop must come without --x and --y"),
+        (["--x", "x", "--y", "y", "--columns", "x"], "--columns must come without --x and --y"),
         (["--given", "x"], "--given must come with"),
         (["--x", "x", "--y", "y", "--method", "best"], "method must be one of"),
         (["--x", "x", "--y", "y", "--level", "2"], "--level must lie"),
-        (["--missing", "keep"], "--missing must be error or drop"),
+        (["--missing", "keep"], "'keep' is not one of 'indicator', 'drop', 'error'"),
         (["--plot", "m.txt"], "--plot must end in"),
     ],
 )
@@ -92,5 +100,78 @@ def test_bad_options_are_told_in_one_line(capsys, table, arguments, message):
 def test_help_has_every_option(capsys):
     code, out, _ = run(capsys, "mi", "--help")
     assert code == 0
-    for option in ("--x", "--y", "--given", "--method", "--json", "--plot", "--missing"):
+    for option in ("--x", "--y", "--given", "--method", "--json", "--plot", "--missing",
+                   "--columns", "--drop"):  # fmt: skip
         assert option in out
+
+
+def test_all_pairs_are_printed_with_intervals_and_verdicts(capsys, table):
+    code, out, _ = run(capsys, "mi", table)
+    assert code == 0
+    first = out.splitlines()[0]
+    assert first.startswith("6 pairs of 4 columns in 600 rows: 'x' and 'label' share most")
+    assert "95 % interval" in out and "trusted" in out
+    # What is missing is a level: every pair has all rows.
+    assert "'gap' has 12 missing values" in " ".join(out.split())
+    assert "note:" not in run(capsys, "mi", table, "--quiet")[1]
+
+
+def test_columns_can_be_named_and_left_out(capsys, table):
+    named = json.loads(run(capsys, "mi", table, "--columns", "y,x", "--json")[1])
+    assert named["names"] == ["y", "x"] and len(named["pairs"]) == 1
+    left = json.loads(run(capsys, "mi", table, "--drop", "label,gap", "--json")[1])
+    assert left["names"] == ["x", "y"]
+    one = left["pairs"][0]
+    # Truth 0.511.
+    assert one["low"] < 0.511 < one["high"] and one["trusted"] is True
+    assert left["low"][0][1] == one["low"] and left["matrix"][0][0] == "inf"
+
+
+def test_a_rare_level_and_a_constant_stop_nothing(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    delay = np.round(rng.exponential(10, 120))
+    carrier = np.where(delay > 10, "AA", "UA")
+    carrier[3] = "OO"
+    lines = [f"{a},{b},2013" for a, b in zip(carrier, delay, strict=True)]
+    path.write_text("\n".join(["carrier,delay,year", *lines]) + "\n")
+    code, out, _ = run(capsys, "mi", path, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert {(p["x"], p["y"]): p["value"] for p in found["pairs"]}["delay", "year"] == 0.0
+    code, out, _ = run(capsys, "mi", path, "--x", "carrier", "--y", "delay")
+    assert code == 0 and out.startswith("I(carrier; delay)")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_too_many_columns_are_refused_before_the_rows_are_read(
+    capsys, tmp_path, monkeypatch, ending
+):
+    path = tmp_path / f"wide.{ending}"
+    names = [f"c{k}" for k in range(20_000)]
+    if ending == "csv":
+        path.write_text(",".join(names) + "\n" + ",".join(["1"] * 20_000) + "\n")
+    else:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        parquet.write_table(pa.table({name: [1.0] for name in names[:400]}), path)
+    monkeypatch.setattr("isthmus.tables.reading.read_table", None)
+    code, _, err = run(capsys, "mi", path)
+    assert code == 2 and len(err.splitlines()) == 1
+    assert (
+        f"at most 300 columns for all pairs of them; received {'20,000' * (ending == 'csv')}" in err
+    )
+    assert "--columns" in err and "mi_scores(X, y)" in err
+
+
+def test_progress_is_told_on_a_terminal(capsys, table, monkeypatch):
+    told = []
+
+    @contextmanager
+    def bar(*, wanted):
+        yield (lambda *each: told.append(each)) if wanted else None
+
+    monkeypatch.setattr("isthmus.cli.terminal.progress_bar", bar)
+    run(capsys, "mi", table, "--columns", "x,y,label")
+    assert [each[:2] for each in told] == [(0, 3), (1, 3), (2, 3)]

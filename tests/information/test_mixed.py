@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from isthmus import mutual_information
@@ -168,3 +170,16 @@ def test_the_worst_of_every_check_is_kept():
     found = worst([("x", {"a": ok, "b": warn}), ("y", {"a": warn})])
     assert (found["a"].verdict, found["a"].advice) == ("warn", "Of y: Look.")
     assert worst([]) == {}
+
+
+def test_mixed_frames_on_both_sides():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 210))
+    town = rng.choice(["Bonn", "Kiel"], 210)
+    same = np.where(rng.uniform(size=210) < 0.9, town == "Kiel", town != "Kiel")
+    u = pd.DataFrame({"a": a, "town": town})
+    v = pl.DataFrame({"sum": a + b, "same": np.where(same, "k", "b")})
+    found = mutual_information(u, v, random_state=0)
+    # log(2) / 2 of the numbers, and 0.9 log 1.8 + 0.1 log 0.2 of the text.
+    assert found.low <= HALF + 0.368 <= found.high
+    assert found.low > 0.2

@@ -42,6 +42,9 @@ DRAW = {
     "family_agreement": lambda **k: plots.family_agreement(2.0, {"other": 3.0}, **k),
     "drift_line": lambda **k: plots.drift_line(["a", "b"], [0, 1], [0, 0], [1, 2], began=1, **k),
     "drift_map": lambda **k: plots.drift_map(["a"], ["u", "v"], [[0, 1]], **k),
+    "information_map": lambda **k: plots.information_map(
+        ["a", "b"], [[1, 2], [2, 1]], trusted=[[1, 0], [0, 1]], **k
+    ),
     "intervals": lambda **k: plots.intervals(["a", "b"], [1, 2], [0, 1], [3, np.inf], **k),
     "permutation_null": lambda **k: plots.permutation_null(X_P**2, 9.0, p_value=0.01, **k),
     "column_ranking": lambda **k: plots.column_ranking(["a", "b"], [1, 2], [0.1, 0.2], **k),
@@ -311,6 +314,40 @@ class TestIntervals:
     def test_lengths_must_agree(self):
         with pytest.raises(ValueError, match="must have one length"):
             self.draw([1.0])
+
+
+class TestInformationMap:
+    def draw(self, **how):
+        values = [[np.inf, 0.2, 0.0], [0.2, 3.0, 0.1], [0.0, 0.1, 1.0]]
+        return plots.information_map(list("abc"), values, ax=Figure().subplots(), **how)
+
+    def test_the_diagonal_is_empty_and_numbers_are_written(self):
+        ax = self.draw()
+        assert [text.get_text() for text in ax.texts] == ["0.20", "0.00", "0.20", "0.10", "0.00",
+                                                          "0.10"]  # fmt: skip
+        assert ax.collections[0].get_clim() == (0.0, 0.2)
+        assert not ax.lines
+        svg(ax)
+
+    def test_pairs_that_are_not_trusted_are_crossed(self):
+        sure = np.ones((3, 3), dtype=bool)
+        sure[0, 1] = sure[1, 0] = False
+        crosses = [line.get_xydata().tolist() for line in self.draw(trusted=sure).lines]
+        assert crosses[:2] == [[[1, 0], [2, 1]], [[1, 1], [2, 0]]]
+        assert len(crosses) == 4
+
+    def test_many_columns_have_no_numbers_and_not_every_name(self):
+        ax = plots.information_map(list(map(str, range(90))), np.ones((90, 90)),
+                                   ax=Figure().subplots())  # fmt: skip
+        assert not ax.texts and len(ax.get_xticklabels()) == 45
+
+    def test_shapes_must_agree(self):
+        for how, message in (({"trusted": [[True]]}, "trusted must have a row and a column"),):
+            with pytest.raises(ValueError, match=message):
+                self.draw(**how)
+        with pytest.raises(ValueError, match=r"values must have a row .* \(2, 2\); received shape"):
+            plots.information_map(["a", "b"], np.zeros((3, 3)))
+        assert not plt.get_fignums()
 
 
 class TestOthers:

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 
 from isthmus.neural import seeded  # noqa: E402
 from isthmus.neural.checkpoint import Checkpoint  # noqa: E402
+from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets  # noqa: E402
 from isthmus.separable import (  # noqa: E402
     PUBLISHED,
     OmniglotSource,
@@ -91,7 +92,8 @@ def test_calibration_scales_every_bridge_and_nothing_else():
     before, after = (each.critic_.weight.detach().numpy() for each in (plain, scaled))
     factor = after[:, 0, 0] / before[:, 0, 0]
     assert after == pytest.approx(factor[:, None, None] * before, rel=1e-4, abs=1e-7)
-    assert (np.abs(factor - 1) > 1e-3).all()
+    # Nothing else would change them: without calibration the ratio is one to the bit.
+    assert (np.abs(factor - 1) > 1e-5).all()
     assert (plain.embed(u) == scaled.embed(u)).all()
     # Without held-out pairs there is nothing to do.
     none = small(calibrate=True, validation=0).fit(u, v).log_ratio(u, v)
@@ -256,3 +258,46 @@ def test_the_published_encoder_has_fourteen_layers_with_weights():
     assert len([size for size in sizes if size[2:] != (1, 1)]) == 14
     assert sizes[0] == (32, 1, 5, 5) and sizes[-1] == (15, 64)
     assert encoder(torch.zeros(2, 1, 84, 84)).shape == (2, 16)
+
+
+@pytest.mark.parametrize("encoder", ["dense", "cells", "whole"])
+def test_embeddings_depend_on_their_image_alone_once_trained(encoder):
+    u, v = small_pairs()
+    model = small(encoder=encoder, norm="batch", precision="bfloat16").fit(u, v)
+    kinds = [type(each).__name__ for each in model.critic_.modules()]
+    assert any(kind.startswith("BatchNorm") for kind in kinds)
+    # In single precision, whatever they were trained in.
+    assert model.embed(u[:1]) == pytest.approx(model.embed(u)[:1], rel=1e-4, abs=1e-5)
+    plain = small(encoder=encoder, norm="none").fit(u, v)
+    kinds = [type(each).__name__ for each in plain.critic_.modules()]
+    assert not any(kind.startswith("BatchNorm") for kind in kinds)
+
+
+def test_whole_grids_learn_from_families_of_pairs():
+    """Of a source that can draw them, in a few steps; the accuracies are those of held-out rows."""
+    problem = SpatialMultiOmniglot.largest(drawn_alphabets([3, 2], rng=1), 4)
+    source = OmniglotSource(problem, per_character=20)
+    how = {"channels": (8, 8, 8), "pool": "mean", "embedding": 8, "batch_size": 32}
+    model = SeparableRatio(
+        grid=(2, 2), encoder="whole", steps=60, lr=3e-3, patience=20, random_state=0, **how
+    )
+    history = model.fit_source(source, source).training_.history
+    # Five classes: chance has log 5.
+    assert min(row["held_out"] for row in history) < math.log(5) - 0.1
+
+
+def test_the_probe_is_the_linear_discriminant():
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(4, size=(900, 2))
+    x = rng.normal(size=(4, 3))[labels[:, 0]] + rng.normal(size=(900, 3)) * (1, 2, 0.5)
+    x[:, 2] += 0.3 * labels[:, 1]
+    found = linear_probe(x[:600], labels[:600], x[600:], labels[600:], ridge=1e-9)
+    for share, label in zip(found, labels.T, strict=True):
+        model = LinearDiscriminantAnalysis().fit(x[:600], label[:600])
+        assert share == pytest.approx(model.score(x[600:], label[600:]), abs=1e-12)
+    # Chance has one in four.
+    assert found[0] > 0.4
+    with pytest.raises(ValueError, match="ridge"):
+        linear_probe(x, labels, x, labels, ridge=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_rows_of_whole_images_are_those_of_mixed_grids():
     u, v = (torch.from_numpy(rng.normal(size=(n, d, 1, 3, 3))) for _ in "uv")
     mixing = CellMixing("nested", d)
     critic = random_critic(d, 5, whole=True)
-    rows = WholeRows(critic, mixing, (as_it_is, as_it_is), 6, (2, 2))
+    rows = WholeRows(critic, mixing, (as_it_is, as_it_is), 6, grid=(2, 2))
     batch = PairArrays(u, v).draw(n, generator(1))
     found = rows.values(batch, list(range(5)), generator(2))
     cells_u, cells_v = batch.u[batch.at_u], batch.v[batch.at_v]
@@ -124,6 +125,27 @@ def test_rows_of_whole_images_are_those_of_mixed_grids():
             assert torch.allclose(own, expected, rtol=1e-10, atol=1e-10)
         else:
             assert torch.allclose(found[y], expected, rtol=1e-10, atol=1e-10)
+
+
+def test_rows_that_a_batch_names_are_taken_as_they_are():
+    d, n = 4, 6
+    rng = np.random.default_rng(2)
+    u, v = (torch.from_numpy(rng.normal(size=(n, d, 1, 3, 3))) for _ in "uv")
+    critic = random_critic(d, 4, whole=True)
+    rows = WholeRows(critic, CellMixing("nested", d), (as_it_is, as_it_is), 6, grid=(2, 2))
+    exchanged = torch.from_numpy(rng.integers(1, 5, (n, n)))
+    exchanged.fill_diagonal_(0)
+    batch = replace(PairArrays(u, v).draw(n, generator(1)), exchanged=exchanged)
+    found = rows.values(batch, [0, 1, 3], generator(2))
+    g = critic.g(join_cells(batch.u[batch.at_u], (2, 2)))
+    f = critic.f(join_cells(batch.v[batch.at_v], (2, 2)))
+    assert set(found) == {0, 1, 3}
+    for y, values in found.items():
+        expected = [
+            torch.einsum("e,kef,f->k", g[i], critic.weight, f[j]) + critic.bias
+            for i, j in np.argwhere(exchanged.numpy() == y)
+        ]
+        assert torch.allclose(values, torch.stack(expected, dim=1), rtol=1e-10, atol=1e-10)
 
 
 def test_means_over_pairs_of_a_batch_are_those_of_q():

@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets  # noqa: E402
 from isthmus.separable import OmniglotSource  # noqa: E402
 from isthmus.separable.images import distorted, join_cells, split_cells  # noqa: E402
 
@@ -49,6 +50,32 @@ def test_pairs_composed_of_few_drawings_have_the_problem_s_distribution(problem)
     # All drawings come up equally often; two of ten are chosen in each batch, so errors are
     # those of 150 batches times 30 characters.
     assert drawings / drawings.sum() == pytest.approx(np.full(10, 0.1), abs=0.02)
+
+
+@pytest.mark.parametrize("cells", [4, 9])
+def test_pairs_of_a_family_are_rows_of_nested_mixing(cells):
+    """Characters behind the place follow those of u always, and those before it by chance."""
+    problem = SpatialMultiOmniglot.largest(drawn_alphabets([5, 4], drawings=2, rng=1), cells)
+    source = OmniglotSource(problem, per_character=2)
+    first = np.array([place[0, 0] for place in problem.images()[1]])
+    sizes = np.array(problem.sizes)
+    seen = {k: [] for k in range(cells + 1)}
+    for seed in range(60):
+        batch = source.draw_nested(64, generator(seed))
+        u, v = ((at.numpy() - first) // 2 for at in (batch.at_u, batch.at_v))
+        follows = ((u + 1) % sizes)[:, None] == v[None]
+        exchanged = batch.exchanged.numpy()
+        assert (np.diag(exchanged) == 0).all() and (exchanged == exchanged.T).all()
+        for k, found in seen.items():
+            assert follows[exchanged == k][:, k:].all()
+            assert (exchanged == k).any()
+            found.append(follows[exchanged == k].mean(axis=0))
+    for k, found in seen.items():
+        # Rows of a batch share characters: the error is that of 60 batches.
+        means, error = np.mean(found, axis=0), np.std(found, axis=0) / math.sqrt(60)
+        assert (np.abs(means - 1 / sizes)[:k] <= 4.5 * error[:k]).all()
+    # Too few pairs for all places.
+    assert source.draw_nested(8, generator()).exchanged is None
 
 
 def test_cells_are_cut_and_joined_and_distorted():

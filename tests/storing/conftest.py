@@ -11,7 +11,15 @@ from sklearn.base import clone
 
 from isthmus import stack
 
-NEURAL = {"network", "nnbd", "fdre", "dre-infinity-neural", "info-nce"}
+NEURAL = {
+    "network",
+    "nnbd",
+    "fdre",
+    "dre-infinity-neural",
+    "ctsm",
+    "flow-matching",
+    "info-nce",
+}
 
 
 @pytest.fixture(scope="session")

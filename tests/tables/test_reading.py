@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isthmus.tables.frames import TableEncoder, TableError, read_table
+from isthmus.tables.reading import names_in_file
 
 TEXT = 'age,town\n31,Bonn\n,"NA"\n42,NA\n'
 CELLS = {"age": [31, None, 42], "town": ["Bonn", "NA", None]}
@@ -187,3 +188,29 @@ def test_empty_lines_and_empty_quoted_cells(tmp_path, text, expected):
     assert table["x"].to_pylist() == expected
     if "y" in table:  # among text an empty quoted cell is text
         assert None not in table["y"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("p.csv", TEXT, ["age", "town"]),
+        ("p.csv", "\ufeff" + TEXT.replace(",", ";").replace("\n", "\r\n"), ["age", "town"]),
+        ("p.tsv.gz", gzip.compress(TEXT.replace(",", "\t").encode(), mtime=0), ["age", "town"]),
+        ("p.csv", 'age,"town, or place"\n1,Bonn\n', ["age", "town, or place"]),
+        # Only all of it tells, or nothing does.
+        ("p.csv", 'age,"town\nor place"\n1,Bonn\n', None),
+        ("p.csv", "age,town", None),
+        ("p.csv", "", None),
+        ("p.jsonl", '{"age": 31}\n', None),
+        ("p.parquet", "no Parquet", None),
+    ],
+)
+def test_names_of_columns_before_the_rows_are_read(tmp_path, name, content, expected):
+    assert names_in_file(write(tmp_path, name, content)) == expected
+
+
+def test_names_of_columns_of_parquet_and_of_no_file(tmp_path):
+    pq.write_table(pa.table({"age": [31], "town": ["Bonn"]}), tmp_path / "p.parquet")
+    assert names_in_file(tmp_path / "p.parquet") == ["age", "town"]
+    assert names_in_file(tmp_path / "none.csv") is None
+    assert names_in_file("-") is None

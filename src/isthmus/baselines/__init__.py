@@ -18,6 +18,9 @@ _WHERE = {
     "ExponentialNCE": "nce",
     "InfoNCE": "info_nce",
     "PlugIn": "plug_in",
+    "CTSM": "ctsm",
+    "FlowMatching": "flow_matching",
+    "SpectralDRE": "spectral",
 }
 __all__ = list(_WHERE)
 

@@ -20,7 +20,7 @@ from ..model.classes import ClassModel, CriticModel
 from ..model.classifier import is_classifier
 from ..model.objective import Objective
 from ..model.rows import ClassRows, prepare
-from ..model.solvers import SOLVERS, newton
+from ..model.solvers import SOLVERS, search
 from ..selection import Selection, Trial
 from ..selection.score import HeldOut
 from ..settings import Settings, is_auto
@@ -149,7 +149,7 @@ def choose_penalty(
     def value(strength: int, near: int) -> float:
         if strength not in trials:
             loss = objective(difference, blocks, l2_of(strength))
-            theta = newton(loss, trials[near][1], tol=1e-4, max_iter=20).theta
+            theta = search(loss, trials[near][1])
             trials[strength] = judge.score(bound, theta), theta
         return trials[strength][0].value
 

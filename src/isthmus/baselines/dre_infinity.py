@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from ..data.distinct import Distinct
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
@@ -66,10 +68,12 @@ class DREInfinity(NetworkParameters, RatioEstimator):
         For "mlp": learn the data score grad log p_t with the same network, by sliced
         score matching, as in the paper's joint objective.
     anchor : {"gaussian"} or None, default "gaussian"
-        For "mlp": add the network to the time score of the normal path, or not.
+        For "quadratic" and "mlp": start from the time score of the path between two fitted
+        normals and learn the difference, or start from zero and learn all of it, as the
+        paper does.
     l2 : float or "auto", default "auto"
-        For "quadratic": ridge penalty on the coefficients of what is added to the
-        normal path, in units of rows. Infinity adds nothing.
+        For "quadratic": ridge penalty on the coefficients of what is learned, in units of
+        rows. Infinity learns nothing.
     tol : float, default 1e-4
         Error of the integral, relative to one plus its size; and the relative residual
         at which linear systems count as solved.
@@ -149,6 +153,7 @@ class DREInfinity(NetworkParameters, RatioEstimator):
                 tol=self.tol,
                 seeds=seeds,
                 report=self._say,
+                anchored=self.anchor is not None,
             )
             if self.score_ is not None:
                 self.times_ = self.score_.times
@@ -174,5 +179,7 @@ class DREInfinity(NetworkParameters, RatioEstimator):
         if self.critic == "mlp":
             found = integrate(self.score_.score, Y, self.tol)
             return found - self._bias if self.anchor is not None else found
+        if self.critic == "quadratic" and self.anchor is None:
+            return np.zeros(len(Y)) if self.score_ is None else self.score_.integral(Y)
         found = integrate(self.path_.score, Y, self.tol) - self._bias
         return found if self.score_ is None else found + self.score_.integral(Y)

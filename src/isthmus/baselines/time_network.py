@@ -15,7 +15,7 @@ from ..typing import Array
 from .parameters import NetworkParameters
 from .time_score import Path, split_off
 
-_WAVES = 3
+WAVES = 3
 _GRID = 4001
 _HELD_OUT_ROWS = 4000
 
@@ -51,20 +51,23 @@ class NetworkScore:
     """A time score s(x, t) = scale(t) net(z, tau), plus that of the normal path if it is anchored.
 
     z = (x - mean_t) / sd_t are the coordinates in which the normal path is standard. The first
-    output of the network is the time score, the others, if any, are the data score of z.
+    output of the network, or the sum of the first ``parts``, is the time score; the others,
+    if any, are the data score of z.
     """
 
     path: Path
     clock: Clock
     net: Any
     anchored: bool
+    parts: int = 1
 
     def score(self, Y: Array, t: float) -> Array:
         """Time score at the rows of Y, shape (n,)."""
         mean, variance, *_ = self.path.moments(t)
         tau = np.full((len(Y), 1), float(self.clock.tau(t)))
         rows = np.hstack([(Y - mean) / np.sqrt(variance), tau])
-        out = evaluate(lambda x: self.net(inputs(x[:, :-1], x[:, -1:]))[:, 0], rows)
+        net, parts = self.net, self.parts
+        out = evaluate(lambda x: net(inputs(x[:, :-1], x[:, -1:]))[:, :parts].sum(1), rows)
         score = float(self.path.scale(np.array([t]))[0]) * out
         return score + self.path.score(Y, t) if self.anchored else score
 
@@ -101,7 +104,7 @@ def fit_network(
     torch = require_torch("DREInfinity")
     d, clock, size = len(path.mean_p), Clock(path), how.batch_size
     with seeded(rng):
-        net = how.make_network(d + 1 + 2 * _WAVES, 1 + d * joint)
+        net = how.make_network(d + 1 + 2 * WAVES, 1 + d * joint)
     (fit_p, held_p), (fit_q, held_q) = (split_off(x, how.validation, rng) for x in (p, q))
 
     def loss(generator: Any) -> Any:
@@ -183,7 +186,7 @@ def time_score_loss(net: Any, batch: Batch, length: float, anchored: bool, probe
 def inputs(z: Any, tau: Any) -> Any:
     """Coordinates and an embedding of the time."""
     torch = require_torch("DREInfinity")
-    angles = [math.pi * k * tau for k in range(1, _WAVES + 1)]
+    angles = [math.pi * k * tau for k in range(1, WAVES + 1)]
     waves = [wave for angle in angles for wave in (torch.sin(angle), torch.cos(angle))]
     return torch.cat([z, 2.0 * tau - 1.0, *waves], dim=1)
 

@@ -67,25 +67,29 @@ def fit_quadratic(
     tol: float,
     seeds: Seeds,
     report: Callable[[str], None],
+    anchored: bool = True,
 ) -> tuple[QuadraticScore | None, float]:
     """Fit the difference from the normal path's time score; with it, the penalty.
+
+    If it is not ``anchored``, the whole time score is fitted, its difference from zero.
 
     The penalty is judged by a share ``validation`` of the rows; None and infinity are returned
     where the normal path is not improved on. ``tol`` is the relative residual at which a system
     counts as solved; ``report`` takes lines on the progress.
     """
     some = [x.rows[:: max(1, len(x.rows) // _ROWS_FOR_TIMES)] for x in (p, q)]
-    times, weights = panels(path, np.vstack(some), max(tol, _TIMES_TOL))
+    times, weights = panels(path, np.vstack(some), max(tol, _TIMES_TOL) if anchored else tol)
     d = len(path.mean_p)
     critic = Quadratic().bind([Frame(np.zeros(d), np.eye(d))])
     if is_auto(l2):
-        l2 = _choose(path, critic, p, q, times, weights, validation, seeds, report)
+        l2 = _choose(path, critic, p, q, times, weights, validation, seeds, report, anchored)
     if np.isinf(float(l2)):
         return None, np.inf
     count, ratio = _count(p, q), float(l2) / max(p.size, q.size)
     found = []
     for j, t in enumerate(times):
-        basis = Krylov(critic, draw_rows(path, float(t), p, q, count, seeds(f"pairs {j}")))
+        rows = draw_rows(path, float(t), p, q, count, seeds(f"pairs {j}"))
+        basis = Krylov(critic, rows if anchored else without_normal(rows))
         while basis.extend() and basis.residual(ratio) > tol:
             pass
         found.append(critic.expand(basis.solution(ratio)))
@@ -103,6 +107,7 @@ def _choose(
     validation: float,
     seeds: Seeds,
     report: Callable[[str], None],
+    anchored: bool,
 ) -> float:
     """Choose the penalty by the objective on rows that are held out."""
     (fit_p, held_p), (fit_q, held_q) = (
@@ -118,6 +123,8 @@ def _choose(
     for j, t in enumerate(times):
         rows = draw_rows(path, float(t), fit_p, fit_q, count, seeds(f"fitting pairs {j}"))
         judge = path.rows(float(t), *judges)
+        if not anchored:
+            rows, judge = without_normal(rows), without_normal(judge)
         basis = Krylov(critic, rows, judge)
         best, since = np.inf, 0
         while since < _PATIENCE and basis.extend():
@@ -213,6 +220,11 @@ def draw_rows(
 ) -> MovingRows:
     """Rows of x_t that are made of pairs drawn at random."""
     return path.rows(t, p.stratified(count, rng), q.stratified(count, rng))
+
+
+def without_normal(rows: MovingRows) -> MovingRows:
+    """The same rows with nothing known of their time score."""
+    return rows._replace(normal=np.zeros_like(rows.normal))
 
 
 def right_side(critic: Quadratic, rows: MovingRows) -> Array:

@@ -1,4 +1,4 @@
-"""The path from q to p on which DRE-infinity works, and the integral along it.
+"""The path from q to p on which DRE-infinity and CTSM work, and the integral along it.
 
     x_t = b(t) x_q + a(t) x_p,    0 <= t <= 1,
 
@@ -62,6 +62,9 @@ class Path:
     The form "sqrt" has ``a = sin(pi t / 2), b = cos(pi t / 2)``, which is sqrt(1 - a^2) x_q + a x_p
     of the paper at an even speed: with a = t the derivative of the square root has no bound at
     the end. "linear" has ``a = t, b = 1 - t``.
+
+    With a ``noise`` sd, x_t has noise of variance sd^2 t (1 - t) in every column as well: a
+    Brownian bridge between the two rows.
     """
 
     form: str
@@ -69,6 +72,7 @@ class Path:
     mean_q: Array
     variance_p: Array
     variance_q: Array
+    noise: float = 0.0
 
     def weights(self, t: Any) -> tuple[Any, Any, Any, Any]:
         """The numbers a, b, da/dt and db/dt."""
@@ -81,12 +85,17 @@ class Path:
     def moments(self, t: Any) -> Moments:
         """Moments of x_t for a number t, or for an array of shape (n, 1)."""
         a, b, da, db = self.weights(t)
+        added, d_added = self.bridge(t)
         return Moments(
             b * self.mean_q + a * self.mean_p,
-            b * b * self.variance_q + a * a * self.variance_p,
+            b * b * self.variance_q + a * a * self.variance_p + added,
             db * self.mean_q + da * self.mean_p,
-            2.0 * (b * db * self.variance_q + a * da * self.variance_p),
+            2.0 * (b * db * self.variance_q + a * da * self.variance_p) + d_added,
         )
+
+    def bridge(self, t: Any) -> tuple[Any, Any]:
+        """Variance of the noise, and its derivative in t."""
+        return self.noise**2 * t * (1.0 - t), self.noise**2 * (1.0 - 2.0 * t)
 
     def rows(self, t: Any, x_p: Array, x_q: Array) -> MovingRows:
         """Rows of x_t that are made of pairs."""
@@ -97,10 +106,14 @@ class Path:
 
     def score(self, Y: Array, t: Any) -> Array:
         """Time score d/dt log p_t of the normal distributions, shape (n,)."""
+        return np.asarray(self.column_scores(Y, t).sum(axis=1))
+
+    def column_scores(self, Y: Array, t: Any) -> Array:
+        """What every column adds to the time score, shape (n, d)."""
         mean, variance, d_mean, d_variance = self.moments(t)
         D = Y - mean
         square = 0.5 * (D * D / variance - 1.0) * (d_variance / variance)
-        return np.asarray((square + D * (d_mean / variance)).sum(axis=1))
+        return np.asarray(square + D * (d_mean / variance))
 
     def scale(self, t: Array) -> Array:
         """Root of one plus the mean square of the time score, shape of t.

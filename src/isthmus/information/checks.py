@@ -22,6 +22,8 @@ _LITTLE = 0.03
 _ONE_ROW, _ROWS = 0.2, 10
 # Rows for each column from which on dependence that is not seen is not there.
 _SEEN = 25
+# Rows prove at most their logarithm less this.
+_PROVABLE = 3.0
 # Rows that trees learn from what a regression leaves over.
 _LEFT_ROWS = 4000
 
@@ -152,7 +154,7 @@ def check_rows(n: int, n_columns: int, nothing: bool = False) -> Check:
     )
 
 
-def check_bound(found: Answer, proven: float) -> Check:
+def check_bound(found: Answer, proven: float, n: int) -> Check:
     """Whether held-out pairs prove about as much as the value says, where they could.
 
     Parameters
@@ -160,10 +162,13 @@ def check_bound(found: Answer, proven: float) -> Check:
     found : Answer
     proven : float
         The lower bound by Donsker and Varadhan.
+    n : int
+        Rows. They prove no more than about their logarithm.
     """
     short = found.value - found.further[0] - PROVEN * found.std_error - proven
     share = max(short, 0.0) / max(found.value, LEAST_KL)
-    verdict = graded(share, 0.25, 0.5) if found.value < CHASM else "ok"
+    could = found.value < CHASM and found.value < np.log(n) - _PROVABLE
+    verdict = graded(share, 0.25, 0.5) if could else "ok"
     return advised(
         proven,
         verdict,
@@ -190,7 +195,7 @@ def check_ways(scores: Sequence[float]) -> Check:
     return advised(
         share,
         graded(share, 0.05, 0.1),
-        f"Explained in other orders, columns give {typical:.3g} where the best gives {highest:.3g}",
+        f"In other ways the same ratio gives {typical:.3g} where the best gives {highest:.3g}",
         warn=": what is explained is not all that there is.",
         fail=": no order explains the columns, and only the lower end is known.",
     )
@@ -219,7 +224,7 @@ def check_left_over(ratio: ConditionalRatio, evaluation: Evaluation, value: floa
     share = missing / max(value, LEAST_KL)
     return advised(
         missing,
-        graded(share, 0.02, 0.06),
+        graded(share, 0.02, 0.04),
         f"Trees explain {missing:.2g} nats more of what the regression leaves over",
         ok=": nothing is left over.",
         warn=": a little more is to be seen.",

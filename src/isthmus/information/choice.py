@@ -13,10 +13,12 @@ from ..typing import Array
 from .conditional import ConditionalRatio
 from .copulas import GaussianRatio, Independence, StudentRatio
 from .evaluation import CHASM, Evaluation, PairRatio, evaluate, joined
+from .focused import FocusedRatio
 from .marginal import Marginal, canonical, smoothed, sources
 from .mixtures import InlierRatio, MixtureRatio
 from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
+from .straight import straightened
 
 # Columns in all up to which a family is tried.
 _NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
@@ -26,14 +28,18 @@ _EXPLAINED, _EXPLAINING = 8, 100
 _COMPONENTS, _ROWS = (2, 3, 5, 8, 16, 32), 25
 # Of more columns than this, mixtures take as many leading directions of each side.
 _WHOLE, _LEADING = 12, 3
+# Rows for each column from which on all columns can have their splines.
+_AMPLE = 200
 # Most non-linear canonical variates that are tried.
 _VARIATES = 6
 # Rows on which settings are chosen.
 _SCREEN = 3000
+# Knots of a scale where x and y are closer than ranks resolve.
+_FINE = 400
 # Nats from which on x and y are close.
 _CLOSE = 1.5
 # Ranks resolve no more than the logarithm of their number, less this.
-_COARSE = 2.5
+_COARSE, _SPARSE = 2.5, 4.0
 
 Pair = tuple[Array, Array]
 
@@ -56,6 +62,13 @@ class Trials:
         n = len(self.splits[0].train)
         some = self.seeds("screen").permutation(n)[:_SCREEN]
         self.screen = Split(self.splits[0].train[np.sort(some)], self.splits[0].held)
+        raw = self.x.raw, self.y.raw
+        found = [straightened(each) for each in raw]
+        both = tuple(b if a is None else a for a, b in zip(found, raw, strict=True))
+        bent = any(one is not None for one in found)
+        rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
+        self.closest = -0.5 * float(np.log1p(-(rho**2)))
+        self.straight: list[Pair] = [(both[0], both[1])] if bent else []
 
     @property
     def n_columns(self) -> int:
@@ -74,15 +87,23 @@ class Trials:
 
     @property
     def coordinates(self) -> list[Pair]:
-        """Raw coordinates, and scores where ranks are fine enough for what there is to see."""
-        both = [(self.x.raw, self.y.raw)]
-        return [*both, self.scores] if self.resolved else both
+        """Raw or straightened coordinates, and scores where ranks are fine enough."""
+        return [self.plain, self.scores] if self.finely else [self.plain]
+
+    @property
+    def plain(self) -> Pair:
+        """Straightened columns, or raw ones where there was nothing to take off."""
+        return self.straight[0] if self.straight else (self.x.raw, self.y.raw)
 
     @property
     def resolved(self) -> bool:
         """Whether ranks resolve the closest pair of directions."""
-        rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
-        return bool(-0.5 * np.log1p(-(rho**2)) < np.log(len(self.x)) - _COARSE)
+        return bool(self.closest < np.log(len(self.x)) - _COARSE)
+
+    @property
+    def finely(self) -> bool:
+        """Whether they do so where rows are sparse, too, which a flexible density would take up."""
+        return bool(self.closest < np.log(len(self.x)) - _SPARSE)
 
     def tried(self, ratio: PairRatio, best: Evaluation | None = None) -> Evaluation | None:
         """Evaluate a ratio; None where the first fold tells that it is not the best."""
@@ -107,10 +128,12 @@ def choose_ratio(
     trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds, verbose)
     best = trials.tried(Independence(*trials.scores))
     assert best is not None
+    first = best
     for family, margin in _FAMILIES:
         for ratio in family(trials):
             found = trials.tried(ratio, best)
-            if found is not None and found.beats(best, margin):
+            # That there is any dependence has to be beyond doubt; of what kind it is, likely.
+            if found is not None and found.beats(best, PROVEN if best is first else margin):
                 best = found
     return best, trials
 
@@ -156,10 +179,21 @@ def _conditional(trials: Trials) -> Iterator[PairRatio]:
         yield best.anew()
 
 
+def _focused(trials: Trials) -> Iterator[PairRatio]:
+    """The few columns that matter, where there are few rows for all of them."""
+    if len(trials.x) > _AMPLE * trials.n_columns:
+        return
+    tried = [FocusedRatio(*trials.scores, trials.rng, turned) for turned in (False, True)]
+    scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in tried]
+    yield tried[int(np.argmax(scores))]
+
+
 def _finer(trials: Trials) -> Iterator[Pair]:
     """Columns on smooth scales, and directions of each side that are independent of each other."""
     raw = trials.x.raw, trials.y.raw
-    yield smoothed(raw[0]), smoothed(raw[1])
+    yield smoothed(trials.plain[0]), smoothed(trials.plain[1])
+    if not trials.resolved:
+        yield smoothed(raw[0], _FINE), smoothed(raw[1], _FINE)
     if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:
         rng = trials.seeds("sources")
         yield smoothed(sources(raw[0], rng)), smoothed(sources(raw[1], rng))
@@ -191,18 +225,23 @@ def _mixture(trials: Trials) -> Iterator[PairRatio]:
     highest, best = -np.inf, None
     for both in trials.coordinates:
         for width in widths:
-            before = -np.inf
+            before, gain = -np.inf, 0.0
             for k in _COMPONENTS:
                 used = min(width, both[0].shape[1]) + min(width, both[1].shape[1])
                 if k * used * _ROWS > n * (3 if k < 16 else 1):
                     break
                 ratio = MixtureRatio(*both, k, width, trials.rng)
                 found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
+                if found.score <= before:
+                    # The best has been passed.
+                    gain = 0.0
+                    break
+                gain, before = found.score - before, found.score
                 if found.score > highest:
                     highest, best = found.score, ratio
-                if found.score <= before:
-                    break
-                before = found.score
+            if best is not None and before == highest and np.isfinite(gain):
+                # Each doubling brings about half as much as the one before.
+                best.unfinished = max(gain, 0.0)
     if best is not None:
         yield best
 
@@ -211,7 +250,7 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     """The best coordinates, set of features and number of variates, by one fold."""
     if max(trials.x.width, trials.y.width) == 1 or trials.highest > CHASM:
         return
-    coordinates = [trials.scores, (trials.x.raw, trials.y.raw)]
+    coordinates = [trials.scores, (trials.x.raw, trials.y.raw), *trials.straight]
     highest, best, best_k = -np.inf, None, 0
     split = trials.splits[0]
     for a, b in coordinates:
@@ -231,12 +270,13 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
 
 
 _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
-    (_normal, PROVEN),
-    (_student, PROVEN),
-    (_inliers, PROVEN),
-    (_conditional, PROVEN),
-    (_mixture, PROVEN),
+    (_normal, LIKELY),
+    (_student, LIKELY),
+    (_inliers, LIKELY),
+    (_conditional, LIKELY),
+    (_focused, LIKELY),
+    (_mixture, LIKELY),
     (_bent, LIKELY),
-    (_neighbours, PROVEN),
+    (_neighbours, LIKELY),
 )
 """Families, the simplest first, and by how many standard errors one has to be better."""

@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 from sklearn.preprocessing import SplineTransformer
 
-from ..typing import Array, IntArray
+from ..typing import Array, BoolArray, IntArray
 from .density import Line, fit_line
 from .evaluation import PairRatio
 from .mixtures import fit_normals
@@ -32,6 +32,8 @@ _PRODUCTS, _CLEAR = 6, 6.0
 _FEW = 100
 _RIDGE, _SPREAD_RIDGE = 1e-9, 1e-3
 _STEPS = 4
+# How many times what noise gives a column has to give to the mean, or to the spread.
+_MATTERS = 2.0, 3.0
 # Components of a mixture that the explained side may have by itself.
 _COMPONENTS = (1, 2, 4, 8)
 
@@ -100,6 +102,8 @@ class ConditionalRatio(PairRatio):
         Whether columns of x are explained by y.
     backwards : bool
         Whether they are explained from the last to the first.
+    rows_each : int
+        Rows that there must be for each feature.
     """
 
     normalised = True
@@ -112,14 +116,17 @@ class ConditionalRatio(PairRatio):
         rng: np.random.Generator,
         turned: bool = False,
         backwards: bool = False,
+        rows_each: int = _ROWS,
     ) -> None:
         self.turned, self.backwards, self.rng = turned, backwards, rng
+        self.rows_each = rows_each
         given, explained = (y, x) if turned else (x, y)
         if backwards:
             explained = explained[:, ::-1]
         self.given, self.explained = given, explained
         self.name = "conditional, x by y" if turned else "conditional"
         self._kinds: dict[tuple[int, bool], tuple[bool, tuple[str, float]]] = {}
+        self._used: dict[tuple[int, bool], BoolArray] = {}
         self._components: int | None = None
         self._products: list[tuple[int, int]] | None = None
         self._sides: tuple[Features, Features] | None = None
@@ -128,7 +135,7 @@ class ConditionalRatio(PairRatio):
         """The same with nothing chosen yet: other rows choose again."""
         given, explained = self.given, self.explained[:, :: -1 if self.backwards else 1]
         x, y = (explained, given) if self.turned else (given, explained)
-        return ConditionalRatio(x, y, self.rng, self.turned, self.backwards)
+        return ConditionalRatio(x, y, self.rng, self.turned, self.backwards, self.rows_each)
 
     def fit(self, rows: IntArray) -> Self:
         both = self._features(len(rows))
@@ -181,7 +188,7 @@ class ConditionalRatio(PairRatio):
     def _features(self, n: int) -> tuple[Features, Features]:
         if self._sides is None:
             width = self.given.shape[1] + self.explained.shape[1]
-            knots = int(min(n / (_ROWS * width) - 2, _KNOTS))
+            knots = int(min(n / (self.rows_each * width) - 2, _KNOTS))
             sides = [Features.of(z, knots) for z in (self.given, self.explained)]
             first = sides[0].with_products(self.given, self._products or [])
             self._sides = first, sides[1]
@@ -209,21 +216,23 @@ class ConditionalRatio(PairRatio):
                     found[pair] = max(found.get(pair, 0.0), float(clear[at]))
         return sorted(found, key=lambda pair: -found[pair])[:_PRODUCTS]
 
+    def _groups(self, both: tuple[Features, Features], k: int, with_given: bool) -> IntArray:
+        """The column that each feature of a factor is of; -1 for the constant."""
+        given = both[0].column if with_given else both[0].column[:0]
+        before = both[1].column[both[1].column < k] + self.given.shape[1]
+        return np.concatenate([[-1], given, before])
+
     def _factor(
         self, both: tuple[Features, Features], k: int, rows: IntArray, with_given: bool
     ) -> _Factor:
         """Column k given the columns before it, and the other side where that is asked for."""
         design, split = _design(both, k, rows, with_given)
         target = self.explained[rows, k]
-        coefficients = _solved(design, target, None, _RIDGE)
-        residual = target - design @ coefficients
-        flat = np.zeros(design.shape[1])
-        flat[0] = np.log(max(float(residual.std()), 1e-300))
-        fits = [(coefficients, flat)]
-        if design.shape[1] > 1:
-            spread = _spread(design, residual)
-            weight = np.exp(-2.0 * (design @ spread))
-            fits.append((_solved(design, target, weight, _RIDGE), spread))
+        used = self._used.get((k, with_given))
+        if used is None:
+            used = _mattering(design, target, self._groups(both, k, with_given))
+            self._used[k, with_given] = used
+        fits = _fits(design, target, used)
         kept = self._kinds.get((k, with_given))
         made = []
         for uneven, (mean, spread) in enumerate(fits):
@@ -236,7 +245,7 @@ class ConditionalRatio(PairRatio):
                 (float((line(scaled) - log_spread).mean()), bool(uneven), kind, mean, spread, line)
             )
         # Of a spread that varies as much must be gained as its features cost.
-        cost = design.shape[1] / len(rows)
+        cost = float(used.sum()) / len(rows)
         best = made[-1] if len(made) > 1 and made[1][0] > made[0][0] + cost else made[0]
         _, uneven, kind, mean, spread, line = best
         self._kinds.setdefault((k, with_given), (uneven, kind))
@@ -272,6 +281,43 @@ def _solved(design: Array, target: Array, weight: Array | None, ridge: float) ->
     found = np.linalg.solve(gram, own.T @ target)
     # A second step takes out what rounding left, which counts where residuals are tiny.
     return np.asarray(found + np.linalg.solve(gram, own.T @ (target - design @ found)))
+
+
+def _fits(design: Array, target: Array, used: BoolArray) -> list[tuple[Array, Array]]:
+    """Coefficients of mean and log-spread by the features in use: of an even spread, an uneven."""
+    own = design[:, used]
+    mean = _solved(own, target, None, _RIDGE)
+    residual = target - own @ mean
+    flat = np.zeros(own.shape[1])
+    flat[0] = np.log(max(float(residual.std()), 1e-300))
+    found = [(mean, flat)]
+    if own.shape[1] > 1:
+        spread = _spread(own, residual)
+        weight = np.exp(-2.0 * (own @ spread))
+        found.append((_solved(own, target, weight, _RIDGE), spread))
+    whole = np.zeros((len(found), 2, design.shape[1]))
+    whole[:, :, used] = found
+    return [(one[0], one[1]) for one in whole]
+
+
+def _mattering(design: Array, target: Array, groups: IntArray) -> BoolArray:
+    """Features of the columns whose part in the mean or the spread is more than noise.
+
+    Coefficients of k features that do not matter give a mean with k / n of the residual's
+    variance, and a log-spread with a variance of k / (2 n).
+    """
+    n, every = len(design), np.ones(design.shape[1], dtype=bool)
+    fits = _fits(design, target, every)
+    mean, spread = fits[0][0], fits[-1][1]
+    noise = float((target - design @ mean).var())
+    used = groups < 0
+    for group in np.unique(groups[groups >= 0]):
+        own = groups == group
+        parts = design[:, own] @ np.column_stack([mean[own], spread[own]])
+        seen = parts.var(axis=0) * n / (own.sum() * np.array([max(noise, 1e-300), 0.5]))
+        if seen[0] > _MATTERS[0] or seen[1] > _MATTERS[1]:
+            used |= own
+    return used
 
 
 def _spread(design: Array, residual: Array) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.special import logsumexp, ndtri
 
 from ..data.holdout import PROVEN, Gain, Split, paired_gain
-from ..functionals.bounds import REACHED, kl_lower_bound
+from ..functionals import lower_end
+from ..functionals.bounds import REACHED
 from ..typing import Array, IntArray
 from .marginal import Variates
 
@@ -23,6 +24,9 @@ CHASM = 4.0
 
 
 _TOP = 0.99
+# An error of the mass from which on it hangs on a few pairs.
+_ROUGH = 0.1
+_NOTHING = 1e-9
 
 
 class PairRatio(ABC):
@@ -31,7 +35,8 @@ class PairRatio(ABC):
     ``has_variates`` says whether it is the normal copula of what :meth:`variates` returns,
     ``normalised`` whether it is a ratio of densities: then its mass is one, whatever few shuffled
     pairs say of it; ``knows_inside`` whether what it says of fitted rows means anything;
-    ``flexible`` whether it comes nearer to any truth with more rows.
+    ``flexible`` whether it comes nearer to any truth with more rows; ``unfinished`` is what a
+    larger one of its kind may add, in nats.
     """
 
     name: str
@@ -39,6 +44,7 @@ class PairRatio(ABC):
     normalised = False
     knows_inside = True
     flexible = False
+    unfinished = 0.0
 
     @abstractmethod
     def fit(self, rows: IntArray) -> Self:
@@ -222,11 +228,15 @@ def lower_bound(found: Evaluation | None, value: float, std_error: float, level:
     if found is None or not np.isfinite(found.shuffled).all():
         return normal
     joint, shuffled = found.joint, found.shuffled
-    if np.mean(joint <= found.highest) < REACHED:
-        # Too few shuffled pairs look like joint ones for a normal approximation.
-        return min(normal, kl_lower_bound(joint, shuffled, level=level, method="bernstein").low)
     mass = np.exp(shuffled - shuffled.max())
     mass /= mass.mean()
+    rough = mass.std() / np.sqrt(len(mass)) > _ROUGH
+    if rough or np.mean(joint <= found.highest) < REACHED:
+        # Too few shuffled pairs look like joint ones for the mean of their ratios: what is cut off
+        # at the height of these pairs, and shares above thresholds, prove what can be proven.
+        return min(normal, lower_end(joint, found.one_shuffled, level=level).low)
     error = np.sqrt((joint.var() + mass.var()) / len(mass))
     bound = joint.mean() - np.logaddexp.reduce(shuffled) + np.log(len(mass))
-    return min(normal, float(max(bound - ndtri(level) * error, 0.0)))
+    low = float(bound - ndtri(level) * error)
+    # What rounding leaves of a ratio of one everywhere is nothing.
+    return min(normal, low) if low > _NOTHING else 0.0

@@ -37,8 +37,6 @@ CANDIDATES: tuple[Candidate, ...] = (
 # Rows that the stack sees, folds of it, and shuffled pairs of a row.
 _MOST, _FOLDS, _SHUFFLES = 4000, 3, 2
 _LEAST = 100
-# Leading canonical coordinates that are columns of the stack, too.
-_LEADING = 2
 
 
 @dataclass(frozen=True)
@@ -194,13 +192,15 @@ class _Pairs:
         return cls(trials, ratio, rows, (rows, rows), q, fold_p, np.concatenate(folds))
 
     def columns(self, pairs: tuple[IntArray, IntArray]) -> Array:
-        """Columns of pairs: scores, leading canonical coordinates, and the length of each side."""
+        """Columns of pairs: scores, the length of each side, and straightened columns."""
         x, y = self.trials.scores
         parts = [x[pairs[0]], y[pairs[1]]]
         for side, at in zip((self.trials.x, self.trials.y), pairs, strict=True):
             if side.width > 1:
                 z = canonical(side.raw, side.raw).x
                 parts.append(np.log((z[at] ** 2).sum(axis=1) + 1e-12)[:, None])
+        for straight in self.trials.straight:
+            parts += [side[at] for side, at in zip(straight, pairs, strict=True)]
         return np.hstack(parts)
 
     def refit(self, at_p: BoolArray, at_q: BoolArray) -> Pair:

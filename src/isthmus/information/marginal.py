@@ -59,7 +59,7 @@ class Marginal:
         n, d = rows.shape
         raw, level = np.empty((2, n, d))
         for j in range(d):
-            spread = _drawn_apart(rows[:, j], rng)
+            spread = drawn_apart(rows[:, j], rng)
             raw[:, j] = _drawn_in(spread)
             order = np.lexsort((spread, rows[:, j]))
             level[order, j] = (np.arange(n) + 1.0) / (n + 1.0)
@@ -98,10 +98,10 @@ def _drawn_in(values: Array) -> Array:
     return np.asarray(unit - unit.mean())
 
 
-def _drawn_apart(values: Array, rng: np.random.Generator) -> Array:
+def drawn_apart(values: Array, rng: np.random.Generator) -> Array:
     """Values with equal ones drawn apart, up to half-way to the next value on either side."""
     known, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    if len(known) == len(values):
+    if len(known) in (1, len(values)):
         return values
     with np.errstate(over="ignore"):
         gap = np.minimum(np.diff(known), np.finfo(float).max)
@@ -112,25 +112,25 @@ def _drawn_apart(values: Array, rng: np.random.Generator) -> Array:
     return np.where((count[place] > 1) & np.isfinite(moved), moved, values)
 
 
-def smoothed(raw: Array) -> Array:
+def smoothed(raw: Array, knots: int = _KNOTS) -> Array:
     """Columns on a smooth scale of their own on which they are about normal.
 
     Ranks tell no rows apart that are nearer than the next one; a smooth map does.
     """
     n = len(raw)
-    levels = ndtr(np.linspace(ndtri(1.0 / n), -ndtri(1.0 / n), max(min(_KNOTS, n // 25), 4)))
+    levels = ndtr(np.linspace(ndtri(1.0 / n), -ndtri(1.0 / n), max(min(knots, n // 25), 4)))
     out = np.empty_like(raw)
     for j, column in enumerate(raw.T):
-        knots, kept = np.unique(np.quantile(column, levels), return_index=True)
-        if len(knots) < 3:
+        places, kept = np.unique(np.quantile(column, levels), return_index=True)
+        if len(places) < 3:
             out[:, j] = column
             continue
         heights = ndtri(levels[kept])
-        bend = PchipInterpolator(knots, heights)
-        inside = np.clip(column, knots[0], knots[-1])
-        ends = bend.derivative()(knots[[0, -1]])
-        past = np.minimum(column - knots[0], 0.0) * ends[0]
-        past += np.maximum(column - knots[-1], 0.0) * ends[1]
+        bend = PchipInterpolator(places, heights)
+        inside = np.clip(column, places[0], places[-1])
+        ends = bend.derivative()(places[[0, -1]])
+        past = np.minimum(column - places[0], 0.0) * ends[0]
+        past += np.maximum(column - places[-1], 0.0) * ends[1]
         out[:, j] = bend(inside) + past
     return np.asarray((out - out.mean(axis=0)) / out.std(axis=0))
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
-from .evaluation import PairRatio
+from .density import fit_line
+from .evaluation import CHASM, PairRatio
 from .marginal import Variates, canonical
 
 _STEPS, _STARTS, _FIRST = 200, 6, 12
 _SETTLED = 1e-5
+_MORE = 25
 _BLOCK = 20_000
 # Rows that the starts are compared on.
 _FEW = 2500
@@ -106,6 +108,15 @@ def fit_normals(z: Array, k: int, rng: np.random.Generator) -> Normals:
     return found
 
 
+def refined(z: Array, found: Normals) -> Normals:
+    """Some more steps of expectation-maximisation for other rows or columns."""
+    covariance = np.atleast_2d(np.cov(z.T)) + 1e-9 * np.eye(z.shape[1])
+    powers = _powers(z)
+    for _ in range(_MORE):
+        found = _step(powers, found, covariance)[0]
+    return found
+
+
 def _first(z: Array, k: int, start: int, rng: np.random.Generator) -> Array:
     """Shares of the components in the rows to begin with, shape (n, K).
 
@@ -165,7 +176,21 @@ class MixtureRatio(PairRatio):
         d = self._a.shape[1]
         self._own_x = self._joint.of_columns(slice(0, d))(self._a)
         self._own_y = self._joint.of_columns(slice(d, None))(self._b)
+        if float(self.log_ratio(rows, rows).mean()) > CHASM:
+            # Where x all but tells y, both margins err as the joint density does, and the ratio
+            # would be too large by one of them: each margin is fitted further by itself.
+            self._own_x = self._likelier(slice(0, d), self._a, rows)
+            self._own_y = self._likelier(slice(d, None), self._b, rows)
         return self
+
+    def _likelier(self, columns: slice, side: Array, rows: IntArray) -> Array:
+        """Log-densities of one side by itself, from the margin of the joint mixture on."""
+        own = self._joint.of_columns(columns)
+        if side.shape[1] == 1:
+            line, column = fit_line(side[rows, 0])[0], side[:, 0]
+            judged = own(side)
+            return line(column) if line(column[rows]).mean() > judged[rows].mean() else judged
+        return refined(side[rows], own)(side)
 
     def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         joint = self._joint(np.hstack([self._a[i], self._b[j]]))

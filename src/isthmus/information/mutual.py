@@ -7,21 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from .. import words
 from ..data.seeds import Seeds
 from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
-from ..diagnostics.check import objections
-from ..diagnostics.found import Diagnostics
 from ..typing import Array, RandomState
 from .copulas import gaussian_information
 from .discrete import pair_information
-from .evaluation import lower_bound
+from .finishing import FUNCTION, finished
 from .given import conditional_information
 from .marginal import Marginal, canonical
-from .neighbours import ksg_terms
+from .neighbours import check_sign, ksg_terms
 from .numbers import number_information
 from .result import Answer, Information
 from .sentinels import sentinel_notes
@@ -175,7 +171,8 @@ class _Options:
             normal = gaussian_information(a, b, scores=self.method == "gaussian")
             return Answer(*normal, self.method, infinite=_same(a, b))
         if self.method == "ksg":
-            return Answer.of_terms(ksg_terms(x.raw, y.raw, k=min(5, n - 1)), "ksg")
+            near = Answer.of_terms(ksg_terms(x.raw, y.raw, k=min(5, n - 1)), "ksg")
+            return replace(near, checks={"sign": check_sign(near.value, near.std_error)})
         if self.method in BOUNDS:
             from .variational import CriticSettings, variational_information
 
@@ -224,49 +221,12 @@ def _warn_of_few(n: int, d: int) -> None:
 
 
 def _finish(found: Answer, n_rows: int, level: float) -> Information:
-    notes, error = list(found.notes), found.std_error
-    against = objections(found.checks)
-    reason = words.objection(list(against)) if against else ""
     if found.infinite:
-        text = (
-            "x and y determine each other up to rounding: the mutual information of continuous "
-            "variables is then infinite, and the value only says what these rows can show."
-        )
-        tell(text, stacklevel=3)
-        notes.append(text)
-        error, reason = np.inf, "x and y determine each other up to rounding"
-    if found.value < 0:
-        notes.append(
-            f"What was worked out is negative ({found.value:.3g}). A mutual information is not: "
-            "this is the noise of an information near zero."
-        )
+        tell(FUNCTION, stacklevel=3)
     if found.method in (*BOUNDS, "ksg"):
-        notes.append(
+        told = (
             "The standard error of this method leaves out the bias of its critic; the interval is "
             "too short."
         )
-    proven = lower_bound(found.held_out, *(found.proven or (found.value, found.std_error)), level)
-    half = float(ndtri(0.5 + 0.5 * level)) * error
-    low, high = found.value - half - found.further[0], found.value + half + found.further[1]
-    if reason:
-        # What speaks against the value speaks against the interval that goes with it.
-        low, high = min(low, proven), np.inf
-    made = Information.within(
-        found.value,
-        error,
-        low,
-        high,
-        level=level,
-        lower=0.0,
-        upper=found.most,
-        method=found.method,
-        reason=reason,
-    )
-    return replace(
-        made,
-        lower_bound=min(proven, found.most),
-        n_rows=n_rows,
-        trials=found.trials,
-        notes=tuple(notes),
-        diagnostics=Diagnostics(found.checks),
-    )
+        found = replace(found, notes=(*found.notes, told))
+    return finished(found, n_rows, level)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data.holdout import PROVEN
+from ..data.holdout import LIKELY, PROVEN
 from ..data.seeds import Seeds
 from .checks import check_bound, check_left_over, check_ways, common_checks
 from .choice import Trials, choose_ratio
@@ -23,8 +23,9 @@ _FEW = 4
 _STEEP = 0.1
 # A curve leads no further than by this share of what was learned.
 _FURTHEST = 0.5
-# What any family may be off by across a chasm, as a share: no row could show it.
-_FAMILY = 0.015
+# What any family may be off by across a chasm, as a share: no row could show it. The second is
+# for x and y that are closer than ranks resolve.
+_FAMILY, _CLOSE = 0.02, 0.03
 # Families with a score within this share of the best are rivals to it across a chasm.
 _RIVAL = 0.05
 
@@ -58,11 +59,14 @@ def number_information(
     checks = common_checks(found, joint, shuffled, others, trials.n_columns)
     proven = lower_bound(best, found.value, found.std_error, 0.95)
     if not found.method.startswith("stack"):
-        checks["bound"] = check_bound(found, proven)
+        checks["bound"] = check_bound(found, proven, len(trials.x))
     if best.plug_in >= CHASM and isinstance(best.ratio, ConditionalRatio):
         checks["left_over"] = check_left_over(best.ratio, best, found.value)
-        if len(trials.ways) > 1:
-            checks["ways"] = check_ways(trials.ways)
+    if best.plug_in >= CHASM and best.ratio.flexible and trials.ways:
+        # Mixtures and conditional densities are two ways to the same number.
+        ways = trials.ways if isinstance(best.ratio, ConditionalRatio) else _ways(best, trials)
+        if len(ways) > 1:
+            checks["ways"] = check_ways(ways)
     return replace(found, checks=checks)
 
 
@@ -76,11 +80,12 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
         outside = best.score if best.ratio.normalised else best.bound
         value = max(value, outside + min(curve.value, _FURTHEST * max(outside, 0.0)))
         error = float(np.hypot(error, curve.sure * curve.ahead * curve.noise))
-        further = (curve.value, curve.above)
-    if best.plug_in >= CHASM:
-        # Across a chasm the family decides: other families that fit nearly as well count.
-        spread = [one - value for one in _rivals(best, trials).values()]
-        own = _FAMILY * value
+        further = (curve.value, max(curve.above, best.ratio.unfinished))
+    if best.ratio.name != "independent":
+        # The interval reaches to what other families say that these rows do not refuse. Across a
+        # chasm the family decides, and any may be off by more.
+        spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
+        own = (_FAMILY if trials.resolved else _CLOSE) * value if best.plug_in >= CHASM else 0.0
         below = max([further[0] + own, *(-one for one in spread)])
         further = below, max([further[1] + own, *spread])
     return Answer(value, error, best.ratio.name, best.joint, best, told, further)
@@ -112,20 +117,29 @@ def _by_neighbours(trials: Trials) -> Answer:
     near, far = (ksg_terms(*trials.scores, k=k) for k in (3, 12))
     error = float(np.hypot(near.std() / np.sqrt(len(near)), near.mean() - far.mean()))
     gap = max(float(near.mean() - far.mean()), 0.0)
-    return Answer(float(near.mean()), error, "neighbours", near, further=(0.0, gap))
+    # What is missed shrinks at least like the distance to a neighbour, (k / n)^(1 / d): four times
+    # fewer neighbours tell how much is left.
+    left = gap / (4.0 ** (1.0 / trials.n_columns) - 1.0)
+    return Answer(float(near.mean()), error, "neighbours", near, further=(0.0, left))
 
 
-def _rivals(best: Evaluation, trials: Trials) -> dict[str, float]:
-    """The number by other families that fit nearly as well."""
-    least = best.score - _RIVAL * max(best.score, 0.0)
+def _rivals(best: Evaluation, trials: Trials, margin: float = PROVEN) -> dict[str, float]:
+    """The number by other families that fit nearly as well, or are not so many errors behind."""
+    least = best.score - _RIVAL * max(best.score, 0.0) if best.plug_in >= CHASM else -np.inf
     return {
         one.ratio.name: one.ratio.information(one)[0]
         for one in trials.found
         if one is not best
         and one.ratio.name != best.ratio.name
+        and len(one.seen) == len(best.seen)
         and one.score > least
-        and not best.beats(one, PROVEN if best.plug_in < CHASM else np.inf)
+        and not best.beats(one, margin if best.plug_in < CHASM else np.inf)
     }
+
+
+def _ways(best: Evaluation, trials: Trials) -> list[float]:
+    """Scores of a mixture and of the best conditional densities, in place of orders."""
+    return [best.score, max(trials.ways), max(trials.ways)]
 
 
 def _with_network(best: Evaluation, trials: Trials) -> Evaluation:

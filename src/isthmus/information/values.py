@@ -179,11 +179,16 @@ def from_columns(
     return _mixed(columns, argument, levels=few_are_levels and discrete == "auto")
 
 
-def columns_of(values: Any, argument: str) -> dict[str, Column]:
-    """Columns by their names: those of a table, or "column 0", "column 1" and so on."""
+def columns_of(values: Any, argument: str, *, tolerant: bool = False) -> dict[str, Column]:
+    """Columns by their names: those of a table, or "column 0", "column 1" and so on.
+
+    If ``tolerant``, columns without values, infinite ones and what is neither a number nor a level
+    are for the caller to see to.
+    """
     values = as_table(values, "column 0")
     if is_table(values):
-        found = as_columns(values, argument, column_names(values, argument))
+        names = column_names(values, argument)
+        found = as_columns(values, argument, names, tolerant=tolerant)
     else:
         array = np.asarray(as_numpy(values))
         if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
@@ -206,7 +211,7 @@ def columns_of(values: Any, argument: str) -> dict[str, Column]:
         }
     if not found:
         raise ValueError(f"{argument} must have at least one column; received none.")
-    for name, column in found.items():
+    for name, column in () if tolerant else found.items():
         if column.kind == "empty":
             raise ValueError(
                 f"{argument} must have a value in some row of every column; received none in "

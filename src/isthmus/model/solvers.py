@@ -23,6 +23,10 @@ _LOSS_GAP_BEFORE = 1e-3
 less than ``_LOSS_GAP``."""
 
 
+_SEARCH_TOL, _SEARCH_SHARE = 1e-4, 1e-2
+"""Tolerance of a fit that is to be compared with others, and the same as a share of its loss."""
+
+
 @dataclass(frozen=True)
 class Solution:
     """Where a solver stopped, and why.
@@ -97,6 +101,18 @@ def newton(
         point = trial
     norm = float(np.abs(point.gradient).max()) / objective.total_weight
     return Solution(point.theta, status, iteration, norm, point.value)
+
+
+def search(objective: Objective, start: Array) -> Array:
+    """Parameters that are as exact as a choice between penalties needs, from a near start.
+
+    Where nearly all rows are told apart the whole gradient is small. A fixed tolerance would be
+    met by the last penalty's solution, and all weaker ones would look equal to it; so that
+    the tolerance is a share of the loss per row.
+    """
+    at_start = objective.at(start).value / objective.total_weight
+    tol = min(_SEARCH_TOL, _SEARCH_SHARE * at_start)
+    return newton(objective, start, tol=tol, max_iter=20).theta
 
 
 def _line_search(objective: Objective, point: Point, step: Array, promise: float) -> Point | None:

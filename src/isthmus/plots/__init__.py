@@ -39,6 +39,7 @@ from .checks import (
 )
 from .columns import column_ranking, column_values, level_shares
 from .drift import drift_line, drift_map
+from .information import information_map
 from .intervals import intervals
 from .ratio import (
     estimated_against_true,
@@ -58,6 +59,7 @@ __all__ = [
     "drift_map",
     "estimated_against_true",
     "family_agreement",
+    "information_map",
     "intervals",
     "level_shares",
     "log_ratio_histogram",

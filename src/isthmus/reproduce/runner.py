@@ -78,6 +78,10 @@ class Experiment:
         """
         raise NotImplementedError
 
+    def lead(self, results: list[Fields]) -> str:
+        """What the page begins with, before ``about``: what a reader must know first."""
+        return ""
+
     def tables(self, results: list[Fields]) -> list[Table]:
         """Tables of the results, each the cell, its numbers and its ``seconds``."""
         return []

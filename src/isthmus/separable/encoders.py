@@ -12,6 +12,7 @@ from ..data.validation import check_option
 from ..neural.lazy_torch import require_torch
 
 POOLS = ("flat", "mean")
+NORMS = ("batch", "none")
 PUBLISHED: dict[str, Any] = {"channels": (32, 64, 64), "strides": (1, 2, 2), "pool": "mean"}
 """Sizes of the paper's encoders."""
 
@@ -24,13 +25,12 @@ def residual_encoder(
     channels: Sequence[int] = (16, 16, 16),
     strides: Sequence[int] = (2, 2, 1),
     pool: str = "flat",
+    norm: str = "batch",
 ) -> Any:
     """Make a residual network of 14 layers, from images to embeddings.
 
     A convolution of 5 x 5 pixels in steps of 3, three stages of two residual blocks of two
-    convolutions each, and a dense layer. There is no batch normalisation: an embedding
-    depends on its image alone. Instead the last convolution of every block starts at
-    zero, so that the network starts as a shallow one.
+    convolutions each, and a dense layer.
 
     Parameters
     ----------
@@ -50,6 +50,12 @@ def residual_encoder(
         What the dense layer sees: "mean" is the mean over all places, as in the paper. "flat" is
         every place, and the output of the first convolution besides: a short way from the
         image to the embedding, along which training begins sooner.
+    norm : {"batch", "none"}
+        What stands before every activation of the blocks, and behind the mean over places: batch
+        normalisation, by which training takes a fraction of the steps, or nothing; the last
+        convolution of every block then starts at zero, so that the network starts as a shallow
+        one. In training an embedding depends on the other images of its batch if
+        ``norm`` is "batch". Afterwards it depends on its image alone.
 
     Returns
     -------
@@ -69,6 +75,8 @@ def residual_encoder(
     from .modules import Residual, TwoWays
 
     check_option(pool, "pool", POOLS)
+    check_option(norm, "norm", NORMS)
+    batch = norm == "batch"
     flat = pool == "flat"
     first = 32 if flat else channels[0]
     stem = nn.Conv2d(in_channels, first, 5, 3, 2)
@@ -76,10 +84,15 @@ def residual_encoder(
     places = [-(-side // 3) for side in size]
     short = nn.Linear(first * places[0] * places[1], embedding - 1, bias=False)
     before, layers = first, []
-    for after, stride in zip(channels, strides, strict=True):
-        layers += [Residual(before, after, stride), Residual(after, after, 1)]
+    for after, step in zip(channels, strides, strict=True):
+        # A step over one place is none, and gradients of it in 16 bits are not always finite.
+        stride = step if max(places) > 1 else 1
+        layers += [Residual(before, after, stride, batch), Residual(after, after, 1, batch)]
         before, places = after, [-(-side // stride) for side in places]
+    layers += [nn.BatchNorm2d(before)] if batch else []
     layers += [nn.ReLU(), nn.Flatten() if flat else nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    # Means over many places differ little from one image to the next.
+    layers += [nn.BatchNorm1d(before)] if batch and not flat else []
     seen = before * places[0] * places[1] if flat else before
     rest = nn.Sequential(*layers, nn.Linear(seen, embedding - 1))
     if flat:
@@ -88,7 +101,12 @@ def residual_encoder(
 
 
 def dense_encoder(
-    embedding: int = 32, *, size: tuple[int, int] = (28, 28), in_channels: int = 1, width: int = 256
+    embedding: int = 32,
+    *,
+    size: tuple[int, int] = (28, 28),
+    in_channels: int = 1,
+    width: int = 256,
+    norm: str = "batch",
 ) -> Any:
     """Make a perceptron of three layers, from small images to embeddings.
 
@@ -97,7 +115,7 @@ def dense_encoder(
 
     Parameters
     ----------
-    embedding, size, in_channels
+    embedding, size, in_channels, norm
         As of :func:`residual_encoder`, and so is what is returned.
     width : int
         Units of the two hidden layers.
@@ -109,9 +127,13 @@ def dense_encoder(
     torch.Size([2, 8])
     """
     nn = require_torch("dense_encoder").nn
-    seen, one = in_channels * size[0] * size[1], nn.ConstantPad1d((0, 1), 1.0)
-    layers = [nn.Linear(seen, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
-    return nn.Sequential(nn.Flatten(), *layers, nn.Linear(width, embedding - 1), one)
+    check_option(norm, "norm", NORMS)
+    seen, layers = in_channels * size[0] * size[1], [nn.Flatten()]
+    for _ in range(2):
+        layers += [nn.Linear(seen, width)]
+        layers += [nn.BatchNorm1d(width)] if norm == "batch" else []
+        layers, seen = [*layers, nn.ReLU()], width
+    return nn.Sequential(*layers, nn.Linear(width, embedding - 1), nn.ConstantPad1d((0, 1), 1.0))
 
 
 def named_encoder(ratio: Any, shape: tuple[int, int, int]) -> Any:
@@ -120,7 +142,8 @@ def named_encoder(ratio: Any, shape: tuple[int, int, int]) -> Any:
     if not ratio.sees_cells:
         height, width = height * ratio.grid[0], width * ratio.grid[1]
     if ratio.encoder == "dense":
-        return dense_encoder(ratio.embedding, size=(height, width), in_channels=channels)
+        how = {"size": (height, width), "in_channels": channels, "norm": ratio.norm}
+        return dense_encoder(ratio.embedding, **how)
     return residual_encoder(
         ratio.embedding,
         size=(height, width),
@@ -128,4 +151,5 @@ def named_encoder(ratio: Any, shape: tuple[int, int, int]) -> Any:
         channels=ratio.channels,
         strides=ratio.strides,
         pool=ratio.pool,
+        norm=ratio.norm,
     )

@@ -15,20 +15,27 @@ from .sources import Batch
 
 
 class Residual(nn.Module):
-    """x + convolution(relu(convolution(relu(x)))), which starts as x; the first has a stride."""
+    """x + convolution(relu(convolution(relu(x)))); the first has a stride.
 
-    def __init__(self, before: int, after: int, stride: int) -> None:
+    Either there is batch normalisation before every relu, or the block starts as x.
+    """
+
+    def __init__(self, before: int, after: int, stride: int, norm: bool) -> None:
         super().__init__()
         self.first = nn.Conv2d(before, after, 3, stride, 1)
         self.second = nn.Conv2d(after, after, 3, 1, 1)
-        nn.init.zeros_(self.second.weight)
-        nn.init.zeros_(self.second.bias)
+        self.norms = nn.ModuleList(
+            [nn.BatchNorm2d(size) if norm else nn.Identity() for size in (before, after)]
+        )
+        if not norm:
+            nn.init.zeros_(self.second.weight)
+            nn.init.zeros_(self.second.bias)
         same = before == after and stride == 1
         self.skip = nn.Identity() if same else nn.Conv2d(before, after, 1, stride)
 
     def forward(self, x: Any) -> Any:
-        inner = self.first(nn.functional.relu(x))
-        return self.skip(x) + self.second(nn.functional.relu(inner))
+        inner = self.first(nn.functional.relu(self.norms[0](x)))
+        return self.skip(x) + self.second(nn.functional.relu(self.norms[1](inner)))
 
 
 class TwoWays(nn.Module):
@@ -127,6 +134,8 @@ def make_critic(ratio: Any, batch: Batch, n: int) -> SeparableCritic:
         cells = batch.u[batch.at_u[:2]], batch.v[batch.at_v[:2]]
         shown = [join_cells(each, ratio.grid) for each in cells]
     with torch.no_grad():
+        # What is shown here is not trained on, nor counted by a batch normalisation.
+        g, f = g.eval(), f.eval()
         sides = zip((g, f), ratio.inputs_, shown, strict=True)
         sizes = [tuple(encoder(standard(x)).shape) for encoder, standard, x in sides]
     # What encoders make of images says how large embeddings are.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
+from scipy.linalg import solve
 
+from ..data.validation import check_number
 from ..typing import Array
 
 
@@ -15,13 +15,14 @@ def linear_probe(
     test: Array,
     test_labels: np.ndarray,
     *,
-    C: float = 1.0,
-    max_iter: int = 200,
+    ridge: float = 1e-3,
 ) -> Array:
-    """Share of test rows whose label multinomial logistic regression tells, label by label.
+    """Share of test rows whose label a linear classifier tells, label by label.
 
     van den Oord, Li & Vinyals, "Representation Learning with Contrastive Predictive Coding",
-    2018: the embedding is frozen, and one classifier for each label sees all of it.
+    2018: the embedding is frozen, and one classifier for each label sees all of it. Here it is
+    the linear discriminant (Fisher, 1936), which is solved at once: the rows are gone through
+    once for all labels, so that many rows and many labels can be afforded.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ def linear_probe(
         Labels, such as the characters in the d cells.
     test : ndarray of shape (m, size)
     test_labels : ndarray of int of shape (m, d)
-    C, max_iter
-        Of scikit-learn's ``LogisticRegression``. Columns are standardised.
+    ridge : float
+        What is added to the variance of every column within a class; columns are standardised.
 
     Returns
     -------
@@ -45,16 +46,21 @@ def linear_probe(
     >>> linear_probe(np.eye(3)[label[:, 0]], label, np.eye(3)[label[:, 0]], label)
     array([1.])
     """
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multioutput import MultiOutputClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    logistic = MultiOutputClassifier(LogisticRegression(C=C, max_iter=max_iter))
-    model = make_pipeline(StandardScaler(), logistic)
-    with warnings.catch_warnings():
-        # Where all is told rightly, further steps change nothing that is measured.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(train, train_labels)
-    return np.asarray((model.predict(test) == test_labels).mean(axis=0))
+    check_number(ridge, "ridge", low=0, open_low=True)
+    centre, scale = train.mean(axis=0), train.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    rows, others = (train - centre) / scale, (test - centre) / scale
+    total = rows.T @ rows / len(rows)
+    out = []
+    for own, true in zip(train_labels.T, test_labels.T, strict=True):
+        labels, at, counts = np.unique(own, return_inverse=True, return_counts=True)
+        sums = np.zeros((len(labels), rows.shape[1]))
+        np.add.at(sums, at, rows)
+        means, share = sums / counts[:, None], counts / len(rows)
+        # What varies within a class is all that varies less what varies between them.
+        within = total - (means.T * share) @ means
+        within[np.diag_indices_from(within)] += ridge
+        weight = solve(within, means.T, assume_a="pos")
+        scores = others @ weight - 0.5 * np.sum(means.T * weight, axis=0) + np.log(share)
+        out.append(np.mean(labels[scores.argmax(axis=1)] == true))
+    return np.array(out)

@@ -93,6 +93,16 @@ class ClassValues(ABC):
     mixing: CellMixing
     inputs: tuple[Inputs, Inputs]
     group: int
+    half: bool = False
+
+    def encode(self, images: Any, *, partner: bool = False) -> Any:
+        """Embeddings of images; in training by numbers of 16 bits if ``half``."""
+        torch = require_torch("training")
+        encoder = self.critic.f if partner else self.critic.g
+        half = self.half and torch.is_grad_enabled()
+        with torch.autocast(images.device.type, torch.bfloat16, enabled=half):
+            out = encoder(self.inputs[partner](images))
+        return out.float() if half else out
 
     @abstractmethod
     def embed(self, batch: Batch) -> tuple[Any, Any]:
@@ -132,7 +142,7 @@ class CellRows(ClassValues):
     """
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
-        g, f = self.critic.g(self.inputs[0](batch.u)), self.critic.f(self.inputs[1](batch.v))
+        g, f = self.encode(batch.u), self.encode(batch.v, partner=True)
         return g[batch.at_u].flatten(1), f[batch.at_v].flatten(1)
 
     def _mixed(
@@ -154,17 +164,27 @@ class CellRows(ClassValues):
 class WholeRows(ClassValues):
     """Rows of all classes where encoders see the whole image, of a grid of cells.
 
-    Every mixed image is encoded anew; each row of an auxiliary has one partner.
+    Every mixed image is encoded anew; each row of an auxiliary has one partner. Where a batch
+    says what is exchanged between its pairs, any two of them are a row and nothing is mixed.
     """
 
-    grid: tuple[int, int]
+    grid: tuple[int, int] = (1, 1)
+
+    def values(self, batch: Batch, uses: list[int], generator: Any) -> dict[int, Any]:
+        if batch.exchanged is None:
+            return super().values(batch, uses, generator)
+        torch = require_torch("training")
+        u, v = self.embed(batch)
+        every = torch.matmul(torch.matmul(u, self.critic.weight), v.T)
+        every = every + self.critic.bias[:, None, None]
+        return {y: every[:, batch.exchanged == y] for y in uses}
 
     def embed(self, batch: Batch) -> tuple[Any, Any]:
-        u = join_cells(batch.u[batch.at_u], self.grid)
-        return self.critic.g(self.inputs[0](u)), self._partners(batch.v[batch.at_v])
+        u = self.encode(join_cells(batch.u[batch.at_u], self.grid))
+        return u, self._partners(batch.v[batch.at_v])
 
     def _partners(self, cells: Any) -> Any:
-        return self.critic.f(self.inputs[1](join_cells(cells, self.grid)))
+        return self.encode(join_cells(cells, self.grid), partner=True)
 
     def _mixed(
         self, batch: Batch, u: Any, pieces: tuple[Any, ...], which: list[int], generator: Any

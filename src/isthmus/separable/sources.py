@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..data.validation import check_number
 from ..neural.lazy_torch import require_torch
 from ..problems.omniglot import SpatialMultiOmniglot
 from .images import distorted
+
+# Places at which a family of pairs parts.
+_LEVELS = 3
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class Batch:
         Images of cells, each once.
     at_u, at_v : Tensor of shape (n, d)
         For every pair and cell the place of its image in u and in v.
+    exchanged : Tensor of int of shape (n, n), optional
+        How many of the first cells of v_j have nothing to do with u_i, the others being partners
+        of those of u_i: zero on the diagonal. None says d everywhere else.
 
     Examples
     --------
@@ -36,10 +42,14 @@ class Batch:
     v: Any
     at_u: Any
     at_v: Any
+    exchanged: Any = None
 
 
 class Source(Protocol):
     """Draws batches of independent pairs.
+
+    A source may have ``draw_nested(n, generator)`` besides, of batches that say what is
+    ``exchanged`` between any two of their pairs; see :meth:`OmniglotSource.draw_nested`.
 
     Examples
     --------
@@ -143,6 +153,61 @@ class OmniglotSource:
         torch = require_torch("OmniglotSource")
         real = torch.rand(n, self.d, generator=generator, dtype=torch.float64)
         characters = (real * self._sizes).long()
+        return self._batch(characters, generator)
+
+    def draw_nested(self, n: int, generator: Any) -> Batch:
+        """Draw n pairs of which some have their last characters in common.
+
+        Pairs come in families of eight, or fewer. Two of a family have the characters behind one of
+        three places in common, in drawings of their own, and those before it are independent: u
+        of the one with v of the other is a draw of nested mixing (:class:`CellMixing`),
+        whose grids then need not be composed and encoded besides. Families have places
+        of their own, so that a batch has all of them about as often; u and v of two families
+        are a draw of q. Where n is too small for that, pairs are drawn as by :meth:`draw`.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from isthmus.problems.omniglot import SpatialMultiOmniglot, drawn_alphabets
+        >>> problem = SpatialMultiOmniglot.largest(drawn_alphabets([5]), 4)
+        >>> batch = OmniglotSource(problem).draw_nested(16, torch.Generator().manual_seed(0))
+        >>> batch.exchanged[0].tolist()
+        [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]
+        """
+        torch = require_torch("OmniglotSource")
+        levels = min(_LEVELS, self.d - 1)
+        size = 2**levels
+        families = -(-n // size)
+        if levels * (n // size) < self.d - 1 or n <= size:
+            return self.draw(n, generator)
+        cuts = self._cuts(families, levels, generator)
+        member = torch.arange(size)
+        # The highest bit in which the numbers of two members differ says where they part.
+        bits = torch.tensor([(i ^ j).bit_length() for i in range(size) for j in range(size)])
+        none = torch.zeros(families, 1, dtype=torch.long)
+        exchanged = torch.full((families * size, families * size), self.d)
+        blocks = torch.cat([none, cuts], 1)[:, bits].view(families, size, size)
+        for k, block in enumerate(blocks):
+            exchanged[k * size : (k + 1) * size, k * size : (k + 1) * size] = block
+        # A cell has one character for all members that part before it.
+        level = (torch.arange(self.d) >= cuts[..., None]).sum(1)
+        shared = (member[:, None] >> level[:, None]) << level[:, None]
+        real = torch.rand(families, size, self.d, generator=generator, dtype=torch.float64)
+        real = real.gather(1, shared)
+        characters = (real.flatten(0, 1) * self._sizes).long()[:n]
+        return replace(self._batch(characters, generator), exchanged=exchanged[:n, :n])
+
+    def _cuts(self, families: int, levels: int, generator: Any) -> Any:
+        """Places of 1 to d - 1, in order, for each family: all about as often."""
+        torch = require_torch("OmniglotSource")
+        places = self.d - 1
+        # Three places in a row of a random order, around its end, differ from one another.
+        order = torch.randperm(places, generator=generator)
+        begin = torch.arange(families)[:, None] * levels
+        return order[(begin + torch.arange(levels)) % places].sort(1).values + 1
+
+    def _batch(self, characters: Any, generator: Any) -> Batch:
+        """Pairs with these characters in u."""
         partners = (characters + 1) % self._sizes
         u, v = self._some(generator), self._some(generator)
         return Batch(u, v, self._places(characters, generator), self._places(partners, generator))

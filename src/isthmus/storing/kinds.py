@@ -19,9 +19,11 @@ from ..anchors.truncated import TruncatedAnchor
 from ..auxiliaries.discrete import ValueTable
 from ..auxiliaries.mixing import Samples
 from ..baselines.plug_in import Components, Kernels
+from ..baselines.spectral_features import QuadraticFeatures, WaveFeatures
 from ..baselines.time_network import Clock, NetworkScore
 from ..baselines.time_quadratic import QuadraticScore
 from ..baselines.time_score import Path
+from ..baselines.velocity import NormalVelocity, Velocity
 from ..candidates.bumps import BumpFeatures, Bumps, BumpsFit
 from ..candidates.columns import Columns
 from ..candidates.focused import Focused, FocusedFit
@@ -129,6 +131,15 @@ _ESTIMATORS = (
           f"{_FITTED} map_ training_ _scale classifier_ standard_ flow_", recipes={"flow_": _flow}),
     _kind("baselines.dre-infinity", baselines.DREInfinity,
           f"{_FITTED} score_ path_ map_ _bias l2_ times_ training_"),
+    _kind("baselines.ctsm", baselines.CTSM, f"{_FITTED} score_ path_ map_ _bias training_"),
+    _kind("baselines.flow-matching", baselines.FlowMatching,
+          f"{_FITTED} map_ _bias velocities_ training_"),
+    _kind("baselines.spectral", baselines.SpectralDRE,
+          f"{_FITTED} map_ features_ l2_ coef_ kl_"),
+    _kind("baselines.spectral.quadratic", QuadraticFeatures),
+    _kind("baselines.spectral.waves", WaveFeatures),
+    _kind("baselines.velocity", Velocity),
+    _kind("baselines.velocity.normal", NormalVelocity),
     _kind("baselines.info-nce", baselines.InfoNCE, f"{_FITTED} standard_ largest_ training_ "
           "n_iter_ mutual_information_ columns_x_ columns_y_ module_ references_"),
     _kind("baselines.plug-in", baselines.PlugIn, f"{_FITTED} map_ _named densities_"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -20,6 +21,8 @@ _PARQUET = (".parquet", ".pq")
 _PACKED = ".gz"
 
 _HEAD = 64 * 1024
+# Bytes of a row of names at most.
+_LONGEST = 16 * 2**20
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -61,6 +64,41 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
     return dict(zip(table.column_names, table.columns, strict=True))
 
 
+def names_in_file(path: str | os.PathLike[str]) -> list[str] | None:
+    r"""Column names of a text or Parquet file from its beginning alone, before its rows are read.
+
+    None where they cannot be told so: of standard input, of a pipe, of JSON lines, and of a file
+    that cannot be read; :func:`read_table` says why.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "p.csv")
+    ...     _ = file.write_text("age;town\n31,5;Bonn\n")
+    ...     names_in_file(file)
+    ['age', 'town']
+    """
+    ending = _ending(path)
+    if ending is None or ending in _JSON or not Path(path).is_file():
+        return None
+    try:
+        with opened(path) as (source, _):
+            if ending in _PARQUET:
+                from pyarrow import parquet
+
+                with parquet.ParquetFile(source) as file:
+                    return list(file.schema_arrow.names)
+            head = source.readline(_LONGEST)
+    except (OSError, ValueError, TypeError, NotImplementedError, OverflowError):
+        return None
+    text = head.decode("utf-8-sig", errors="replace")
+    # A name with a line break in it, or no end of the line: only reading all of it tells.
+    if text.count('"') % 2 or not text.endswith("\n"):
+        return None
+    return next(csv.reader([text.rstrip("\r\n")], delimiter=dialect(head).separator), None)
+
+
 def _ending(path: str | os.PathLike[str]) -> str | None:
     """How the name of a file ends, packing apart; None where only the bytes can tell."""
     file = Path(path)
@@ -98,20 +136,20 @@ def _read_text(source: BinaryIO) -> Any:
 
 
 def _cells(source: BinaryIO, *, quoted_missing: bool) -> Any:
-    from pyarrow import csv
+    from pyarrow import csv as reader
 
     form = dialect(source.read(_HEAD))
     source.seek(0)
-    table = csv.read_csv(
+    table = reader.read_csv(
         source,
         # One thread: only then does a message about a bad row give its number.
-        read_options=csv.ReadOptions(use_threads=False),
-        parse_options=csv.ParseOptions(
+        read_options=reader.ReadOptions(use_threads=False),
+        parse_options=reader.ParseOptions(
             delimiter=form.separator,
             newlines_in_values=True,
             ignore_empty_lines=not form.one_column,
         ),
-        convert_options=csv.ConvertOptions(
+        convert_options=reader.ConvertOptions(
             strings_can_be_null=True,
             quoted_strings_can_be_null=quoted_missing,
             decimal_point=form.decimal,

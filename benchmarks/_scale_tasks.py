@@ -125,7 +125,11 @@ def log_ratio(task: Found) -> Found:
     made: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         "convex on normals": ((p, q), rows, {"anchor": "gaussian", "l2": 30.0}),
         "copula": ((p, q), rows, {"anchor": "copula", "l2": np.inf}),
-        "copula of skewed columns": (skewed, np.exp(0.5 * rows), {"anchor": "copula", "l2": np.inf}),
+        "copula of skewed columns": (
+            skewed,
+            np.exp(0.5 * rows),
+            {"anchor": "copula", "l2": np.inf},
+        ),
     }
     product = _least(lambda: rows @ matrix)
     found: Found = {"product": product}

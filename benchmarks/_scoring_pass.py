@@ -38,14 +38,16 @@ def bare_pass(folder: Path, target: Path) -> None:
     for path in sorted(folder.glob("*.parquet")):
         with (
             parquet.ParquetFile(path, pre_buffer=False) as file,
-            parquet.ParquetWriter(target / path.name, file.schema_arrow, use_dictionary=["key"]) as out,
+            parquet.ParquetWriter(
+                target / path.name, file.schema_arrow, use_dictionary=["key"]
+            ) as out,
         ):
             for batch in file.iter_batches(BATCH_ROWS, use_threads=False):
                 out.write_table(pa.Table.from_batches([batch]))
 
 
 def scoring_pass(model: Any, folder: Path, work: Path, repeats: int = 2) -> dict[str, float]:
-    """Processor seconds of a bare pass and of scoring, and their ratio; each the least of several."""
+    """Processor seconds of a bare pass and of scoring, each the least of several; their ratio."""
     ways: dict[str, Callable[[Path], object]] = {
         "bare": lambda target: bare_pass(folder, target),
         "scoring": lambda target: isthmus.score(model, folder, target, columns=["key"]),

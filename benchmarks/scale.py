@@ -2,8 +2,8 @@
 
     python benchmarks/scale.py [--quick] [--rows 20000000] [--sizes 100000 ... ] [--folder DIR]
 
-Two folders of Parquet are made, of 20 float32 columns: correlated normals, of which p's are shifted
-in a quarter of the columns. ``--rows`` are those of p and q together. Each measurement has a process
+Two folders of Parquet are made, of 20 float32 columns: correlated normals, p's shifted
+in a quarter of the columns. ``--rows`` are those of p and q together. A measurement has a process
 of its own with one thread.
 
 bare
@@ -14,8 +14,8 @@ compare
 rows
     The same for fewer rows. The slope of log seconds against log rows is to be at most 1.05.
 workers
-    The passes on Dask, with one and with two worker processes of one thread: wall seconds from the
-    begin of each pass to its end. The answers are to agree to 1e-9, and two to be 1.6 times as fast.
+    The passes on Dask, with one and two worker processes of one thread: wall seconds from the
+    begin of each pass to its end. Answers are to agree to 1e-9, and two to be 1.6 times as fast.
 score
     Log-ratios to Parquet, over a bare pass that reads and writes: at most 3.
 in memory

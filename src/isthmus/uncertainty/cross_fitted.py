@@ -13,7 +13,7 @@ from ..typing import Array
 from .all_rows import AllRows
 from .delta import Ratios, choice_range, divergence_std_error
 from .influence import Influence
-from .learning import further_end, learned_estimate
+from .learning import further_end, learned_estimate, paired_error
 
 # A bound below is the rounding of zero.
 _NOTHING = 1e-9
@@ -58,7 +58,9 @@ def by_fit(
     for rival in crossfit.rivals:
         with quiet():
             theirs = float(divergence.value(*rival, *ratios[2:]))
-        below, above = max(below, value - theirs), max(above, theirs - value)
+            # All rows tell the value better than a sample does, but not what it was chosen over.
+            unsure = 0.0 if every is None else paired_error(divergence, ratios, rival, level)
+        below, above = max(below, value - theirs + unsure), max(above, theirs - value + unsure)
     above = max(above, further_end(divergence, ratios, crossfit.smaller))
     if every is not None and every.without:
         error = every.std_error(divergence, ratios[2:], level)

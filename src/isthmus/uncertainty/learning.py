@@ -11,6 +11,7 @@ learned to where a = 1/3 leads.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..crossfit import Smaller
 from ..functionals import Estimate
@@ -82,6 +83,14 @@ def further_end(divergence: Divergence, ratios: Ratios, smaller: Smaller | None)
     if not gain > _noise(divergence, ratios, fewer):
         return 0.0
     return smaller.ahead(SLOW) * gain
+
+
+def paired_error(
+    divergence: Divergence, ratios: Ratios, other: tuple[Array, Array], level: float
+) -> float:
+    """How far the difference of a divergence by two fits at the same rows may be off."""
+    noise = _noise(divergence, ratios, (*other, *ratios[2:]))
+    return float(ndtri(0.5 + 0.5 * level)) * noise if np.isfinite(noise) else 0.0
 
 
 def _noise(divergence: Divergence, ratios: Ratios, fewer: Ratios) -> float:

@@ -1,0 +1,105 @@
+"""Rows of a source by their numbers: pieces, groups, the sample, coefficients of a stack."""
+
+import numpy as np
+import pytest
+
+from isthmus.data.engine import Here
+from isthmus.data.memory import array_source
+from isthmus.data.sample import bounded_rows, row_hash
+from isthmus.large.coefficients import Curve, weighed
+from isthmus.large.critic import drawn_source
+from isthmus.large.passes import Passes
+from isthmus.large.pieces import GROUPS, Piece, Pieces, groups_of
+from isthmus.large.sampling import Keep
+
+
+def test_bounded_rows_are_those_of_smallest_hashes():
+    """However many are hashed at a time."""
+    for n, most in ((1000, 10), (1000, 999), (5000, 4990), (2_100_000, 500)):
+        expected = np.sort(np.argsort(row_hash(0, n), kind="stable")[:most])
+        assert np.array_equal(bounded_rows(n, most), expected)
+
+
+def test_groups_depend_on_the_numbers_of_rows_alone():
+    numbers = np.arange(1000, 3000)
+    whole = groups_of(numbers, GROUPS)
+    assert np.array_equal(groups_of(numbers[500:], GROUPS), whole[500:])
+    assert np.array_equal(groups_of(numbers[::7], GROUPS), whole[::7])
+    assert set(whole.tolist()) == set(range(GROUPS))
+
+
+def test_a_piece_is_split_into_its_groups():
+    rng = np.random.default_rng(0)
+    piece = Piece(rng.normal(size=(300, 2)), rng.random(300), np.arange(40, 340))
+    found = dict(piece.groups(GROUPS))
+    group = groups_of(piece.numbers, GROUPS)
+    for k, some in found.items():
+        assert np.array_equal(some.rows, piece.rows[group == k])
+        assert np.array_equal(some.weight, piece.weight[group == k])
+    assert sum(len(some.rows) for some in found.values()) == 300
+
+
+def test_rows_that_were_seen_are_left_out():
+    piece = Piece(np.arange(10.0)[:, None], None, np.arange(20, 30))
+    left = piece.without(np.array([3, 20, 25, 29, 31]))
+    assert left.numbers.tolist() == [21, 22, 23, 24, 26, 27, 28]
+    assert piece.without(np.array([3, 31])) is piece
+
+
+def test_the_sample_is_the_same_whatever_the_parts():
+    rows = np.random.default_rng(0).normal(size=(30_000, 2))
+    pieces = Pieces("p", 2)
+    places = bounded_rows(len(rows), 500)
+    for cut in ([rows], [rows[:7], rows[7:20_001], rows[20_001:]]):
+        from isthmus.sources import as_source
+
+        source = as_source(cut, "p")
+        kept = Passes(Here(), [source], lambda *told: None)("look", [Keep(pieces, places)])[0]
+        assert np.array_equal(kept.rows, rows[places])
+        assert np.array_equal(kept.numbers, places)
+
+
+def test_batches_must_be_of_one_width():
+    pieces = Pieces("p", 3)
+    with pytest.raises(ValueError, match="p must have 3 columns in every batch"):
+        list(pieces(iter([np.zeros((4, 2))]), 0))
+
+
+def test_auxiliaries_are_drawn_from_seeds_of_their_blocks():
+    from isthmus.auxiliaries import StudentT
+
+    rng = np.random.default_rng(0)
+    auxiliary = StudentT(df=5.0).fit(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
+    source = drawn_source(auxiliary, "m1", 300_000, 7, 2)
+    assert source.rows == 300_000
+    first = [part.read(part.payload, None) for part in source.parts]
+    again = [part.read(part.payload, None) for part in reversed(source.parts)][::-1]
+    for a, b in zip(first, again, strict=True):
+        one, other = list(a), list(b)
+        assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
+    means = [np.concatenate(list(part.read(part.payload, None))).mean() for part in source.parts]
+    assert len({round(mean, 9) for mean in means}) == len(means)
+
+
+def test_coefficients_step_and_stay_in_range():
+    """A step of Newton's on a quadratic ends at its minimum, with none below zero."""
+    H = np.array([[400.0, 100.0, 0.0], [100.0, 300.0, 0.0], [0.0, 0.0, 50.0]])
+    at, end = np.array([0.5, 0.2, 0.0]), np.array([0.9, 0.4, -0.3])
+    half = Curve(100.0, H @ (at - end), H)
+    found = weighed(at, [half, half], 200)
+    assert found == pytest.approx(end, abs=0.02)
+    beyond = np.array([0.9, -0.4, -0.3])
+    half = Curve(100.0, H @ (at - beyond), H)
+    found = weighed(at, [half, half], 200)
+    assert found[1] == 0.0
+    # The other takes over what the minimum along the edge asks for.
+    assert found[0] == pytest.approx(0.9 - 100 / 400 * 0.4, abs=0.02)
+
+
+def test_weights_travel_with_their_rows():
+    rows, weight = np.arange(600_000.0)[:, None], np.arange(600_000.0)
+    source = array_source(rows, "p", weight)
+    assert len(source.parts) == 3
+    for part in source.parts:
+        own, w = next(part.read(part.payload, None))
+        assert np.array_equal(own[:, 0], w)

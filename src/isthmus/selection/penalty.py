@@ -13,7 +13,7 @@ from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..model.objective import Objective
 from ..model.rows import prepare
-from ..model.solvers import newton
+from ..model.solvers import search
 from ..settings import Settings
 from ..typing import Array
 from .record import Selection, Trial
@@ -127,7 +127,7 @@ def choose_penalty_of_classes(settings: Settings, samples: TwoSamples, seeds: Se
     bound, judge = rows.bind(critic), HeldOut(rows, held, seeds)
 
     def fit(l2: float, start: Array) -> Array:
-        return newton(Objective(bound, rows.blocks, l2), start, tol=1e-4, max_iter=20).theta
+        return search(Objective(bound, rows.blocks, l2), start)
 
     return search_penalty(
         fit,

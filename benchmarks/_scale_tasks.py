@@ -168,7 +168,7 @@ def _workers(count: int) -> Iterator[Any]:
         return
     from distributed import Client, LocalCluster
 
-    how = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    how = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(n_workers=count, **how) as cluster, Client(cluster) as client:
         # The first task of a worker imports; that is no part of a pass.
         client.run(_import)

@@ -123,7 +123,8 @@ def judged(results: Found) -> dict[str, float]:
     }
     if "workers" in results:
         first, second = results["workers"]
-        found["workers_speed"] = first["pass_seconds"] / second["pass_seconds"]
+        if second["pass_seconds"]:  # tables of few rows take no pass
+            found["workers_speed"] = first["pass_seconds"] / second["pass_seconds"]
         found["workers_apart"] = float(
             np.abs(np.array(first["kl"]) / np.array(second["kl"]) - 1.0).max()
         )

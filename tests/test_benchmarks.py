@@ -454,3 +454,13 @@ def check_drift(record):
     )
     assert all(0 <= found["power"][kind]["found"] <= 1 for kind in ("mean", "correlation"))
     assert [one["rows"] for one in found["sizes"]] == [150]
+
+
+def check_scale(record):
+    found = record["results"]["found"]
+    whole = record["results"]["sizes"][-1]
+    assert whole["all_rows"] == 3000 and whole["passes"] == 0
+    assert found["compare_over_bare"] > 1 and found["score_over_bare"] > 0.5
+    # Both worker processes do the same sums.
+    assert found["workers_apart"] < 1e-9
+    assert set(record["goals"]) > {"compare_over_bare", "peak_mb", "slope"}

@@ -17,7 +17,7 @@ distributed = pytest.importorskip("distributed")
 # What Dask itself warns of while workers start and end is its own.
 pytestmark = [pytest.mark.usefixtures("small"), pytest.mark.filterwarnings("ignore")]
 
-HOW = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+HOW = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
 
 
 @pytest.fixture(scope="module")

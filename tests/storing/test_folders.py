@@ -308,7 +308,7 @@ def test_workers_of_dask_write_the_same(model, rows, tmp_path):
     frames = pytest.importorskip("dask.dataframe")
     loaded = isthmus.load(model)
     with distributed.Client(
-        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     ) as client:
         isthmus.score(loaded, rows, tmp_path / "out", columns=["id"], client=client)
         lazy = frames.from_pandas(parquet.read_table(rows).to_pandas(), npartitions=2)

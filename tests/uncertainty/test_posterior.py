@@ -74,7 +74,7 @@ def test_experiment():
     ]
     assert set(experiment.figures(results + nuts_too)) == {"posterior"}
     told = experiment.remarks(results + nuts_too)
-    assert "at most 0.0 %" in told[0] and "standard normal prior" in told[1]
+    assert "at most 0.0 %" in told[0] and "standard normal prior" in told[-1]
     # The variance is lowest between the means and rises towards both.
     for each in results:
         std = dict(zip(np.round(each["x"], 3), each["std"], strict=True))

@@ -81,7 +81,7 @@ class Where:
                 n_workers=self.workers,
                 threads_per_worker=1,
                 memory_limit=limit,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=50,
             ) as local,
             Client(local, set_as_default=False) as client,

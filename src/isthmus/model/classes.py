@@ -152,7 +152,8 @@ class ClassModel(CriticModel):
         out = np.empty(len(X))
         for some in slices(len(X), _BLOCK_ROWS):
             if folded is not None:
-                out[some] = folded(X[some])
+                # The order of rows in memory does not decide how sums are rounded.
+                out[some] = folded(np.ascontiguousarray(X[some]))
             else:
                 h = self._of_pair(X[some], at)
                 np.subtract(h[:, at[0]], h[:, at[1]], out=out[some])

@@ -6,6 +6,7 @@ every number of the run, so that a number quoted elsewhere can be traced.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import math
@@ -87,7 +88,7 @@ def loaded_parts() -> list[str]:
 
 
 def version_of(part: str) -> str:
-    """Digest of a module's code without comments and empty lines; "" where it is gone.
+    """Digest of a module's code without comments and docstrings; "" where it is gone.
 
     Examples
     --------
@@ -98,9 +99,21 @@ def version_of(part: str) -> str:
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     if not path.exists():
         return ""
-    lines = (line.rstrip() for line in path.read_text("utf-8").splitlines())
-    code = "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
-    return hashlib.sha256(code.encode()).hexdigest()[:10]
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        # Strings that stand alone are docstrings, of attributes too.
+        if isinstance(body, list):
+            node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:10]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def versions_of(results: list[Fields]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtri
 
 from ..data.sample import TwoSamples, row_hash
 from ..functionals import Divergence, get_divergence
@@ -29,8 +30,8 @@ _COUNTED = 3
 _REACHED = 1000.0
 """Rows of q that must say what the ratio makes of them; across a chasm they say nothing."""
 
-_CHANCE = 1.8
-"""What is below so many times its mean under a right ratio is chance: 4.5 standard deviations."""
+_CHANCE = 1e-4
+"""How often a right ratio may be taken for a wrong one, over all columns together."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,9 @@ def misfit(p: Counts, q: Counts) -> float:
     # A range that q has no row in is as if it had half a row.
     found = np.sum(a * np.log(np.where(a > 0, a, 1.0) / np.maximum(b, 0.5 / others)), axis=1)
     free = np.sum((a > 0) | (b > 0), axis=1) - 1
-    chance = _CHANCE * 0.5 * free * (1.0 / rows + 1.0 / others)
+    # Twice the rows times such a divergence is a chi-square, if the ratio is right.
+    most = chdtri(np.maximum(free, 1), _CHANCE / len(free))
+    chance = 0.5 * most * (1.0 / rows + 1.0 / others)
     total = abs(float(np.log(q.sums[1] / q.sums[0]))) - 3.0 / np.sqrt(others)
     return max(float(np.max(found - chance)), 0.0) + max(float(total), 0.0)
 

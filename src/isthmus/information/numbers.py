@@ -138,8 +138,8 @@ def _rivals(best: Evaluation, trials: Trials, margin: float = PROVEN) -> dict[st
 
 
 def _ways(best: Evaluation, trials: Trials) -> list[float]:
-    """Scores of a mixture and of the best conditional densities, in place of orders."""
-    return [best.score, max(trials.ways), max(trials.ways)]
+    """Scores of a mixture and of conditional densities in all their orders."""
+    return [best.score, *trials.ways]
 
 
 def _with_network(best: Evaluation, trials: Trials) -> Evaluation:

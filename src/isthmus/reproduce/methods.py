@@ -20,8 +20,10 @@ from .samples import Samples
 from .search import CHOSEN
 
 FRESH_ROWS = 10_000
-# Of every network, whatever it is part of.
+# Of every network that tells classes apart or is a flow, whatever it is part of; and of those that
+# learn a function of time too, which take more.
 STEPS = 2_000
+TIME_STEPS = 4_000
 _PAPER_ROWS = 100_000
 
 
@@ -31,7 +33,8 @@ class Method:
 
     ``make(problem, seed)`` gives an estimator that is not fitted, or None where the method
     does not apply. All methods get the same rows; ``rows`` is for one that is shown with more
-    beside itself. ``needs`` has the packages that must be there.
+    beside itself. ``needs`` has the packages that must be there. One that takes minutes is run
+    ``once``, with the first seed alone.
     """
 
     label: str
@@ -39,6 +42,7 @@ class Method:
     make: Callable[[Any, int], Any]
     rows: int | None = None
     needs: tuple[str, ...] = ()
+    once: bool = False
 
     @property
     def installed(self) -> bool:
@@ -110,6 +114,8 @@ def _info_nce(problem: Any, seed: int) -> Any:
 
 
 _HELD = "its penalty by held-out rows"
+_TIMES = f"at most {TIME_STEPS:,} steps"
+_TIME_TRAINING: Fields = {"steps": TIME_STEPS, "batch_size": 512, "lr": 2e-3}
 METHODS: dict[str, Method] = {
     "paper": Method(
         "MDRE, the paper's training",
@@ -194,6 +200,46 @@ METHODS: dict[str, Method] = {
         "DRE-∞",
         "DREInfinity(): time scores, from those of two normals on, integrated from q to p.",
         _baseline("DREInfinity"),
+    ),
+    "dre-infinity-alone": Method(
+        "DRE-∞ without anchors",
+        "DREInfinity(anchor=None): the same quadratic time scores, from nothing.",
+        _baseline("DREInfinity", anchor=None),
+    ),
+    "dre-infinity-network": Method(
+        "DRE-∞, its authors' network",
+        "DREInfinity('mlp', anchor=None, objective='time', joint=True): time and data scores by "
+        f"one network, {_TIMES}.",
+        _baseline(
+            "DREInfinity",
+            critic="mlp",
+            anchor=None,
+            objective="time",
+            joint=True,
+            **_TIME_TRAINING,
+        ),
+        needs=("torch",),
+        once=True,
+    ),
+    "ctsm": Method(
+        "CTSM",
+        f"CTSM(): conditional time score matching, an output for each column, {_TIMES}.",
+        _baseline("CTSM", **_TIME_TRAINING),
+        needs=("torch",),
+        once=True,
+    ),
+    "flow-matching": Method(
+        "flow matching",
+        f"FlowMatching(): the velocities of p and q by one network, {_TIMES}.",
+        _baseline("FlowMatching", **_TIME_TRAINING),
+        needs=("torch",),
+        once=True,
+    ),
+    "spectral": Method(
+        "spectral",
+        "SpectralDRE(): closed form from first and second moments of features, "
+        "which held-out rows choose.",
+        _baseline("SpectralDRE"),
     ),
     "kliep": Method(
         "KLIEP", "KLIEP(): kernels, importance fitted by likelihood.", _baseline("KLIEP")

@@ -75,13 +75,13 @@ Found = dict[str, Any]
 # Settings of the part coverage, from 100 to 10,000 rows.
 SETTINGS = (
     ("few/normal 1v1, 100 rows", 100),
-    ("independent/normal 5v5, 300 rows", 500),
-    ("few/normal 5v5, 500 rows", 1_000),
-    ("adversarial/variance only 1v1", 1_000),
-    ("discrete/a label of 3 and normals 2v1", 1_000),
-    ("families/Student df 2 2v2, 2 nats", 2_000),
-    ("adversarial/spun 2v2, 1 nat", 2_000),
-    ("mixtures/concentric 3v1, 3 components", 10_000),
+    ("few/normal 5v5, 500 rows", 250),
+    ("independent/Cauchy 1v1, 300 rows", 300),
+    ("adversarial/variance only 1v1", 500),
+    ("families/Student df 2 1v1, 2 nats", 500),
+    ("discrete/a label of 3 and normals 2v1", 500),
+    ("mixtures/cross 1v1, 0.99", 1_000),
+    ("discrete/two labels of 4 and 3", 10_000),
 )
 # A task of each set for a quick run, and its rows.
 QUICK = (

@@ -157,3 +157,17 @@ def test_the_tables_of_many_columns_are_those_of_the_record(monkeypatch):
     assert blocks(record)["columns"] in text
     assert record["settings"]["quick"] is False and record["rare_label"]
     assert all(one["holds"] for one in record["results"]["pairs"])
+
+
+def test_the_costs_of_many_rows_are_those_of_the_record(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    made = runpy.run_path(str(ROOT / "docs" / "make_scale.py"))
+    record = json.loads((ROOT / "benchmarks/records/scale.json").read_text("utf-8"))
+    text = (ROOT / "docs" / "scale.md").read_text("utf-8")
+    for block in made["blocks"](record).values():
+        assert block in text
+    assert record["settings"]["quick"] is False
+    assert record["results"]["sizes"][-1]["all_rows"] == 20_000_000
+    # On paper, ten workers take between a tenth and all of the time of one.
+    start, slope, share = made["costs"](record)
+    assert start >= 0 and slope > 0 and 0.1 < share <= 1

@@ -178,6 +178,22 @@ def check_bound(found: Answer, proven: float, n: int) -> Check:
     )
 
 
+def check_overruled(value: float, overruled: float) -> Check:
+    """That neighbours in more than two columns see what no ratio at held-out pairs does.
+
+    Examples
+    --------
+    >>> check_overruled(0.37, 0.2).verdict
+    'fail'
+    """
+    return Check(
+        value - overruled,
+        "fail",
+        f"Nearest neighbours see {value:.3g} nats, where the ratios say {overruled:.3g}: in so "
+        "many columns neighbours miss a part themselves. Only the lower end is known.",
+    )
+
+
 def check_ways(scores: Sequence[float]) -> Check:
     """Whether y by x and x by y, column by column in either order, give the same number.
 

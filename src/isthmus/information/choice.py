@@ -62,9 +62,8 @@ class Trials:
         n = len(self.splits[0].train)
         some = self.seeds("screen").permutation(n)[:_SCREEN]
         self.screen = Split(self.splits[0].train[np.sort(some)], self.splits[0].held)
-        raw = self.x.raw, self.y.raw
-        found = [straightened(each) for each in raw]
-        both = tuple(b if a is None else a for a, b in zip(found, raw, strict=True))
+        found = [straightened(each) for each in self.raw]
+        both = tuple(b if a is None else a for a, b in zip(found, self.raw, strict=True))
         bent = any(one is not None for one in found)
         rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
         self.closest = -0.5 * float(np.log1p(-(rho**2)))
@@ -87,13 +86,13 @@ class Trials:
 
     @property
     def coordinates(self) -> list[Pair]:
-        """Raw or straightened coordinates, and scores where ranks are fine enough."""
-        return [self.plain, self.scores] if self.finely else [self.plain]
+        """Raw and straightened coordinates, and scores where ranks are fine enough."""
+        return [self.raw, *self.straight, *([self.scores] if self.finely else [])]
 
     @property
-    def plain(self) -> Pair:
-        """Straightened columns, or raw ones where there was nothing to take off."""
-        return self.straight[0] if self.straight else (self.x.raw, self.y.raw)
+    def raw(self) -> Pair:
+        """Columns as they are, standardised."""
+        return self.x.raw, self.y.raw
 
     @property
     def resolved(self) -> bool:
@@ -190,8 +189,9 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
 
 def _finer(trials: Trials) -> Iterator[Pair]:
     """Columns on smooth scales, and directions of each side that are independent of each other."""
-    raw = trials.x.raw, trials.y.raw
-    yield smoothed(trials.plain[0]), smoothed(trials.plain[1])
+    raw = trials.raw
+    for both in (raw, *trials.straight):
+        yield smoothed(both[0]), smoothed(both[1])
     if not trials.resolved:
         yield smoothed(raw[0], _FINE), smoothed(raw[1], _FINE)
     if 2 <= max(trials.x.width, trials.y.width) <= _EXPLAINED:
@@ -250,7 +250,7 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     """The best coordinates, set of features and number of variates, by one fold."""
     if max(trials.x.width, trials.y.width) == 1 or trials.highest > CHASM:
         return
-    coordinates = [trials.scores, (trials.x.raw, trials.y.raw), *trials.straight]
+    coordinates = [trials.scores, trials.raw, *trials.straight]
     highest, best, best_k = -np.inf, None, 0
     split = trials.splits[0]
     for a, b in coordinates:

@@ -21,7 +21,7 @@ from sklearn.preprocessing import SplineTransformer
 
 from ..typing import Array, BoolArray, IntArray
 from .density import Line, fit_line
-from .evaluation import PairRatio
+from .evaluation import LACKING, PairRatio
 from .mixtures import fit_normals
 
 # Rows for every feature, and knots of a column.
@@ -108,6 +108,7 @@ class ConditionalRatio(PairRatio):
 
     normalised = True
     flexible = True
+    lacks = LACKING
 
     def __init__(
         self,

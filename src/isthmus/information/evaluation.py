@@ -23,6 +23,9 @@ CHASM = 4.0
 """Above so many nats no shuffled pair looks like a joint one, and masses tell nothing."""
 
 
+LACKING = 0.03
+"""Share of the number that a fitted shape may lack: it errs low where the truth has another."""
+
 _TOP = 0.99
 # An error of the mass from which on it hangs on a few pairs.
 _ROUGH = 0.1
@@ -36,7 +39,8 @@ class PairRatio(ABC):
     ``normalised`` whether it is a ratio of densities: then its mass is one, whatever few shuffled
     pairs say of it; ``knows_inside`` whether what it says of fitted rows means anything;
     ``flexible`` whether it comes nearer to any truth with more rows; ``unfinished`` is what a
-    larger one of its kind may add, in nats.
+    larger one of its kind may add, in nats, and ``lacks`` the share of the number that it may lack
+    even so.
     """
 
     name: str
@@ -45,6 +49,7 @@ class PairRatio(ABC):
     knows_inside = True
     flexible = False
     unfinished = 0.0
+    lacks = 0.0
 
     @abstractmethod
     def fit(self, rows: IntArray) -> Self:

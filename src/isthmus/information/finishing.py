@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from .. import words
-from ..diagnostics.check import objections
+from ..diagnostics.check import Check, objections
 from ..diagnostics.found import Diagnostics
 from .evaluation import lower_bound
 from .result import Answer, Information
@@ -29,12 +29,13 @@ def finished(found: Answer, n_rows: int, level: float) -> Information:
     >>> round(i.low, 2), round(i.high, 2), i.trusted
     (0.48, 0.52, True)
     """
-    notes, error = list(found.notes), found.std_error
+    notes, error, checks = list(found.notes), found.std_error, dict(found.checks)
     against = objections(found.checks)
     reason = words.objection(list(against)) if against else ""
     if found.infinite:
         notes.append(FUNCTION)
         error, reason = np.inf, "x and y determine each other up to rounding"
+        checks["function"] = Check(found.value, "fail", FUNCTION)
     if found.value < 0:
         notes.append(
             f"What was worked out is negative ({found.value:.3g}). A mutual information is not: "
@@ -65,5 +66,5 @@ def finished(found: Answer, n_rows: int, level: float) -> Information:
         n_rows=n_rows,
         trials=found.trials,
         notes=tuple(notes),
-        diagnostics=Diagnostics(found.checks),
+        diagnostics=Diagnostics(checks),
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..typing import Array, IntArray
 from .conditional import ConditionalRatio
-from .evaluation import PairRatio
+from .evaluation import LACKING, PairRatio
 
 # Rows for every feature: of few columns that were sought out there are fewer features to pay for.
 _ROWS = 8
@@ -49,6 +49,7 @@ class FocusedRatio(PairRatio):
 
     normalised = True
     flexible = True
+    lacks = LACKING
 
     def __init__(self, x: Array, y: Array, rng: np.random.Generator, turned: bool = False) -> None:
         self.x, self.y, self.rng, self.turned = x, y, rng, turned

@@ -10,7 +10,7 @@ import numpy as np
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
 from .density import fit_line
-from .evaluation import CHASM, PairRatio
+from .evaluation import CHASM, LACKING, PairRatio
 from .marginal import Variates, canonical
 
 _STEPS, _STARTS, _FIRST = 200, 6, 12
@@ -164,6 +164,7 @@ class MixtureRatio(PairRatio):
     name = "mixture"
     normalised = True
     flexible = True
+    lacks = LACKING
 
     def __init__(self, x: Array, y: Array, k: int, most: int, rng: np.random.Generator) -> None:
         self.x, self.y, self.k, self.most, self.rng = x, y, k, most, rng

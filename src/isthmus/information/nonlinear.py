@@ -19,6 +19,7 @@ from scipy.special import ndtri
 
 from ..typing import Array, IntArray
 from .copulas import NormalRatio
+from .evaluation import LACKING
 from .marginal import Variates, canonical
 
 # Features in directions with less than this share of the variance are noise.
@@ -57,6 +58,7 @@ class NonlinearRatio(NormalRatio):
     """The normal copula of non-linear canonical variates, at most so many."""
 
     name = "bent"
+    lacks = LACKING
 
     def __init__(self, x: Array, y: Array, features: FeatureSet, most: int) -> None:
         self.x, self.y, self.features = x, y, features

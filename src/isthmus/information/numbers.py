@@ -8,10 +8,11 @@ import numpy as np
 
 from ..data.holdout import LIKELY, PROVEN
 from ..data.seeds import Seeds
-from .checks import check_bound, check_left_over, check_ways, common_checks
+from .checks import check_bound, check_left_over, check_overruled, check_ways, common_checks
 from .choice import Trials, choose_ratio
 from .conditional import ConditionalRatio
-from .evaluation import CHASM, Evaluation, evaluate, lower_bound, row_gain
+from .dissent import by_columns, reached
+from .evaluation import CHASM, LACKING, Evaluation, evaluate, lower_bound, row_gain
 from .learned import Learned, learn, ratio_curve
 from .marginal import Marginal
 from .neighbours import ksg_terms
@@ -19,6 +20,8 @@ from .result import Answer
 
 # Columns in all up to which nearest neighbours have a say.
 _FEW = 4
+# Columns in all in which they miss little.
+_NEAR = 2
 # Where so large a share is still to be learned, the stack gets more rows.
 _STEEP = 0.1
 # A curve leads no further than by this share of what was learned.
@@ -50,13 +53,21 @@ def number_information(
             gap = other.value - found.value
             below, above = found.further
             found = replace(found, further=(max(below, -gap), max(above, gap)))
+    overruled = found.value
     if trials.n_columns <= _FEW and found.value < CHASM:
         near = _by_neighbours(trials)
         if near.value - found.value - found.further[1] > PROVEN * near.std_error:
             # Neighbours err low if at all; their ratio is too noisy to win by its likelihood.
             found = replace(near, held_out=found.held_out, trials=found.trials)
+        elif near.value > found.value:
+            above = near.value + near.further[1] - found.value
+            found = replace(found, further=(found.further[0], max(found.further[1], above)))
         others["nearest neighbours"] = near.value
+    if trials.n_columns == _NEAR and found.value < CHASM:
+        found = reached(found, by_columns(x, y, seeds))
     checks = common_checks(found, joint, shuffled, others, trials.n_columns)
+    if found.method == "neighbours" and trials.n_columns > _NEAR:
+        checks["neighbours"] = check_overruled(found.value, overruled)
     proven = lower_bound(best, found.value, found.std_error, 0.95)
     if not found.method.startswith("stack"):
         checks["bound"] = check_bound(found, proven, len(trials.x))
@@ -87,7 +98,8 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
         spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
         own = (_FAMILY if trials.resolved else _CLOSE) * value if best.plug_in >= CHASM else 0.0
         below = max([further[0] + own, *(-one for one in spread)])
-        further = below, max([further[1] + own, *spread])
+        lacks = best.ratio.lacks * max(value, 0.0) if best.plug_in < CHASM else 0.0
+        further = below, max([further[1] + own + lacks, *spread])
     return Answer(value, error, best.ratio.name, best.joint, best, told, further)
 
 
@@ -105,7 +117,7 @@ def _by_stack(learned: Learned, best: Evaluation, found: Answer) -> Answer:
     method = "stack: " + ", ".join(f"{name} ({a:.2g})" for a, name in names)
     # The interval reaches to what the ratio alone says.
     below = max(curve.value, value - found.value)
-    above = max(curve.above, found.value - value)
+    above = max(curve.above + LACKING * max(value, 0.0), found.value - value)
     told = (*found.trials, {"name": "stack", "score": float(learned.joint.mean())})
     return replace(
         found, value=value, std_error=error, method=method, trials=told, further=(below, above)
@@ -138,8 +150,8 @@ def _rivals(best: Evaluation, trials: Trials, margin: float = PROVEN) -> dict[st
 
 
 def _ways(best: Evaluation, trials: Trials) -> list[float]:
-    """Scores of a mixture and of the best conditional densities, in place of orders."""
-    return [best.score, max(trials.ways), max(trials.ways)]
+    """Scores of a mixture and of conditional densities in all their orders."""
+    return [best.score, *trials.ways]
 
 
 def _with_network(best: Evaluation, trials: Trials) -> Evaluation:

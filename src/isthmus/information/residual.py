@@ -22,7 +22,7 @@ from ..data.seeds import Seeds
 from ..neural import ClassInputs, Training, fit_residual, mlp, require_torch, seeded
 from ..typing import Array, IntArray
 from .copulas import normal_log_ratio
-from .evaluation import PairRatio
+from .evaluation import LACKING, PairRatio
 from .marginal import canonical
 
 # Leading coordinates of x and of y that the network sees.
@@ -51,6 +51,7 @@ class ResidualRatio(PairRatio):
     weight_decay: float = 1e-3
     name = "network"
     flexible = True
+    lacks = LACKING
 
     def __post_init__(self) -> None:
         require_torch("residual=True")

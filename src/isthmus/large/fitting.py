@@ -16,7 +16,6 @@ import numpy as np
 
 from ..candidates.base import limited
 from ..crossfit import CrossFit, own
-from ..data.blocks import add
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
 from ..functionals.binned import Binned, BinnedRatios
@@ -29,6 +28,7 @@ from ..uncertainty.all_rows import AllRows
 from .anchors import REWEIGHTED, Family
 from .coefficients import Weighing, weighed
 from .critic import STEPS, Curvature, Slope, drawn_source, step
+from .judged import Counting, JudgedRatios, misfit
 from .passes import Passes
 from .pieces import GROUPS, Pieces
 from .scoring import Scoring
@@ -81,8 +81,9 @@ def fit_all_rows(
         found = _model(estimator, drawn, passes)
         if found is not None:
             model, without, names = found
-            binned = BinnedRatios(*_binned(passes, drawn, [one.log_ratio for one in without]))
             moved = tuple(_pair(drawn.samples, one.log_ratio) for one in without)
+            p, q = _scored(passes, drawn, [one.log_ratio for one in without], moved[0])
+            binned = JudgedRatios(p.binned, q.binned, misfit(p.counts, q.counts))
             return _with_model(estimator, model), AllRows(binned, passes.count, names, moved)
     light = without_rows(own(estimator))
     return estimator, AllRows(_unseen(light.log_ratio_at, crossfit, drawn, passes), passes.count)
@@ -216,30 +217,37 @@ def said(stack: StackedMDRE, which: IntArray, rows: Array) -> Array:
     )
 
 
-def _unseen(log_ratio: LogRatio, crossfit: CrossFit, drawn: Drawn, passes: Passes) -> BinnedRatios:
+def _unseen(log_ratio: LogRatio, crossfit: CrossFit, drawn: Drawn, passes: Passes) -> JudgedRatios:
     """Log-ratios of all rows: of those outside the sample by a fit to it, of its own by folds."""
-    binned = _binned(passes, drawn, [log_ratio], drawn.numbers)
+    ratios = crossfit.log_ratio_p, crossfit.log_ratio_q
     of_sample = [
-        Binned.of(ratio, sample.weight if weighted else None)
-        for ratio, sample, weighted in zip(
-            (crossfit.log_ratio_p, crossfit.log_ratio_q),
-            drawn.samples,
-            (drawn.samples.p.weighted, drawn.samples.q.weighted),
-            strict=True,
-        )
+        Binned.of(ratio, sample.weight if sample.weighted else None)
+        for ratio, sample in zip(ratios, drawn.samples, strict=True)
     ]
-    p, q = (add(*pair) for pair in zip(of_sample, binned, strict=True))
-    return BinnedRatios(p, q)
+    scored = _scored(passes, drawn, [log_ratio], ratios, drawn.numbers)
+    p, q = (
+        own if one is None else own + one.binned for own, one in zip(of_sample, scored, strict=True)
+    )
+    # Where one sample has no row outside, nothing says more than the checks of the sample do.
+    whole = any(one is None for one in scored)
+    off = 0.0 if whole else misfit(*(one.counts for one in scored))
+    return JudgedRatios(p, q, off, BinnedRatios(*of_sample))
 
 
-def _binned(
+def _scored(
     passes: Passes,
     drawn: Drawn,
     log_ratios: Sequence[LogRatio],
+    of_sample: tuple[Array, Array],
     seen: tuple[IntArray | None, IntArray | None] = (None, None),
 ) -> list[Any]:
     """The last pass: log-ratios of p and of q in bins; None where all rows of one are seen."""
-    tasks = [Scoring(own, log_ratios, at) for own, at in zip(drawn.pieces, seen, strict=True)]
+    p, q = (source.rows for source in passes.sources)
+    counting = Counting.both(drawn.samples, of_sample, (p, q))
+    tasks = [
+        Scoring(own, log_ratios, at, count)
+        for own, at, count in zip(drawn.pieces, seen, counting, strict=True)
+    ]
     return passes("divergences", tasks)
 
 

@@ -1,4 +1,4 @@
-"""The last pass: every row's log-ratio, in bins."""
+"""The last pass: every row's log-ratio, in bins, and what rows say against it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ import numpy as np
 from ..data.source import Batch
 from ..functionals.binned import Binned
 from ..typing import Array, IntArray
+from .judged import Counting, Counts
 from .pieces import Piece, Pieces
 
 _BINNED_ROWS = 1 << 19
 """Log-ratios that are put into bins at a time."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Log-ratios in bins, and rows in ranges of the columns; two of them add up."""
+
+    binned: Binned
+    counts: Counts
+
+    def __add__(self, other: Scored) -> Scored:
+        return Scored(self.binned + other.binned, self.counts + other.counts)
 
 
 @dataclass(frozen=True)
@@ -27,21 +39,27 @@ class Scoring:
         One function of rows for each group of rows, fitted without it; or one for all rows.
     seen : ndarray of int or None
         Numbers of the rows that it was fitted to, in order, which are left out.
+    counting : Counting
+        Counts the rows in ranges of their columns.
     """
 
     pieces: Pieces
     log_ratios: Sequence[Callable[[Array], Array]]
-    seen: IntArray | None = None
+    seen: IntArray | None
+    counting: Counting
 
-    def __call__(self, batches: Iterator[Batch], first: int) -> Binned | None:
-        """The bins of a part; None where no row is left."""
+    def __call__(self, batches: Iterator[Batch], first: int) -> Scored | None:
+        """The bins and counts of a part; None where no row is left."""
         found: Binned | None = None
+        counts: Counts | None = None
         values: list[Array] = []
         weights: list[Array | None] = []
         for piece, last in _with_end(self._own(batches, first)):
             if piece is not None:
                 for k, some in piece.groups(len(self.log_ratios)):
                     values.append(self.log_ratios[k](some.rows))
+                    counted = self.counting(some, values[-1])
+                    counts = counted if counts is None else counts + counted
                     weights.append(some.weight)
             if values and (last or sum(map(len, values)) >= _BINNED_ROWS):
                 weight = None
@@ -50,7 +68,7 @@ class Scoring:
                 one = Binned.of(np.concatenate(values), weight)
                 found = one if found is None else found + one
                 values, weights = [], []
-        return found
+        return None if found is None or counts is None else Scored(found, counts)
 
     def _own(self, batches: Iterator[Batch], first: int) -> Iterator[Piece]:
         for piece in self.pieces(batches, first):

@@ -86,7 +86,6 @@ def test_examples_of_the_gallery_run(path, capsys, few_flights):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runpy.run_path(str(path))
-    matplotlib.pyplot.close("all")
     assert capsys.readouterr().out
 
 

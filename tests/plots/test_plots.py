@@ -53,12 +53,6 @@ DRAW = {
 }
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def svg(ax):
     """The picture, drawn in earnest: labels are set in type only then."""
     file = io.BytesIO()

@@ -68,7 +68,6 @@ def test_the_picture_has_every_column_and_its_names_as_they_are(weights):
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert len(names) == len(weights.balance) and r"n\$" in names
     assert len(weights.plot(most=1).get_yticklabels()) == 1
-    mpl.pyplot.close("all")
 
 
 def test_text_and_notebook_give_verdict_numbers_and_notes(weights):

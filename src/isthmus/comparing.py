@@ -21,8 +21,7 @@ from .data.telling import tell
 from .data.threads import limited_threads
 from .data.validation import as_two_samples, as_weight, check_number
 from .diagnostics.marginal import array_margins
-from .large import compare_sources, opened
-from .large.opening import Opened
+from .large.opening import Opened, opened
 from .maps.affine import check_varies
 from .mdre import MDRE
 from .model.classifier import is_classifier
@@ -301,6 +300,8 @@ def _compare_large(
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare two samples that are read in parts, again for every pass."""
+    from .large.comparing import compare_sources  # only few comparisons need it
+
     tables = given.samples[0].names is not None
     if not tables:
         _check_arrays(call, "arrays", "arrays")

@@ -133,6 +133,10 @@ class RatioEstimator(BaseEstimator):
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any, **how: Any) -> Self:
         """The door: check everything that comes from outside, then fit."""
         self.check_parameters()
+        if isinstance(y, str):
+            from .large.labelled import fit_source  # only few fits need it
+
+            return fit_source(self, X, y, sample_weight)
         samples, classes = self._read(X, y, sample_weight)
         check_varies(samples.positive())
         self.fit_samples(samples, **how)

@@ -225,11 +225,14 @@ class MDRE(ClassEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, d)
+        X : array-like or frame of shape (n, d), path, dataset or batches
             Rows of both samples; see :func:`isthmus.stack`.
-        y : array-like of shape (n,)
+        y : array-like of shape (n,), or str
             1 for rows of the numerator p, 0 for rows of the denominator q. Of
-            any other two labels the larger is the numerator.
+            any other two labels the larger is the numerator. Or the column of X that holds them:
+            X may then be whatever :func:`isthmus.compare` takes, such as a Parquet file. Of more
+            than 200,000 rows of a class what is chosen is chosen on a sample, and anchors
+            and convex critics are fitted to all.
         sample_weight : array-like of shape (n,), optional
             A weight of two counts as the row given twice.
         start : Solution, optional

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from typing import Any, Protocol, TypeVar
 
 from .blocks import add
@@ -36,6 +37,37 @@ class Here:
         return (run(f, part.read, part.payload, part.first, names) for part in parts)
 
 
+class OnExecutor:
+    """On the processes of an executor of ``concurrent.futures``.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+
+    def map(self, f: Pure[T], parts: Sequence[Part], names: tuple[str, ...] | None) -> Iterator[T]:
+        """``f`` of the batches of every part, in the order of the parts."""
+        futures = [
+            self.executor.submit(run, f, part.read, part.payload, part.first, names)
+            for part in parts
+        ]
+        return _results(futures)
+
+
+def _results(futures: list[Future[T]]) -> Iterator[T]:
+    """Results in order; each is let go of when it was taken, and an error ends the others."""
+    futures.reverse()
+    try:
+        while futures:
+            yield futures.pop().result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
 def run(
     f: Pure[T], read: Callable[..., Any], payload: Any, first: int, names: tuple[str, ...] | None
 ) -> T:
@@ -45,7 +77,10 @@ def run(
 
 
 def engine_of(client: Any) -> Engine:
-    """The engine of a Dask client, of the current one where none is given, or this process."""
+    """The engine of a Dask client, of the current one where none is given, or this process.
+
+    An executor of ``concurrent.futures`` and the module ``ray`` have engines too.
+    """
     if client is None and "distributed" in sys.modules:
         # Whoever has a client has imported it; nobody else has to.
         from distributed import get_client
@@ -56,11 +91,18 @@ def engine_of(client: Any) -> Engine:
             client = None
     if client is None:
         return Here()
+    if isinstance(client, Executor):
+        return OnExecutor(client)
+    if getattr(client, "__name__", "") == "ray":
+        from .on_ray import OnRay
+
+        return OnRay(client)
     from .on_dask import OnDask
 
     if not callable(getattr(client, "submit", None)):
         raise ValueError(
-            f"client must be a dask.distributed.Client; received a {type(client).__name__}."
+            "client must be a dask.distributed.Client, an executor of concurrent.futures or the "
+            f"module ray; received a {type(client).__name__}."
         )
     return OnDask(client)
 

@@ -78,7 +78,7 @@ def fit_all_rows(
     if isinstance(estimator, StackedMDRE) and estimator.single_ is None:
         return _stack(estimator, crossfit, drawn, passes)
     if isinstance(estimator, MDRE) and isinstance(estimator.model_, ClassModel):
-        found = _model(estimator, drawn, passes)
+        found = fit_model(estimator, drawn, passes)
         if found is not None:
             model, without, names = found
             moved = tuple(_pair(drawn.samples, one.log_ratio) for one in without)
@@ -89,7 +89,7 @@ def fit_all_rows(
     return estimator, AllRows(_unseen(light.log_ratio_at, crossfit, drawn, passes), passes.count)
 
 
-def _model(
+def fit_model(
     mdre: MDRE, drawn: Drawn, passes: Passes
 ) -> tuple[ClassModel, list[ClassModel], tuple[str, ...]] | None:
     """A model fitted to all rows, those without each group, and what of it was fitted so.

@@ -180,15 +180,12 @@ def _import() -> None:
 
 
 def _in_passes(stages: list[tuple[str, float]]) -> float:
-    """Seconds from the begin of each pass over the rows to its end."""
-    spent, begun = 0.0, None
+    """Seconds from the begin of each pass over the rows to the end of its last part."""
+    ends: dict[str, list[float]] = {}
     for what, at in stages:
-        inside = what.startswith("pass ")
-        if begun is not None and not inside:
-            spent, begun = spent + at - begun, None
-        elif begun is None and inside:
-            begun = at
-    return spent
+        if what.startswith("pass "):
+            ends.setdefault(what.partition(",")[0], []).append(at)
+    return sum(times[-1] - times[0] for times in ends.values())
 
 
 def _now() -> tuple[float, float]:

@@ -67,7 +67,7 @@ def parser_() -> Any:
     parser.add_argument(
         "--sizes", type=int, nargs="*", default=[100_000, 1_000_000, 4_000_000], help="fewer rows"
     )
-    parser.add_argument("--workers-rows", type=int, default=4_000_000, help="rows on Dask")
+    parser.add_argument("--workers-rows", type=int, default=20_000_000, help="rows on Dask")
     parser.add_argument("--memory-rows", type=int, default=1_000_000, help="rows of arrays")
     parser.add_argument("--folder", type=Path, default=None, help="where to put the files")
     return parser

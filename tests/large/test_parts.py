@@ -1,16 +1,27 @@
 """Rows of a source by their numbers: pieces, groups, the sample, coefficients of a stack."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import isthmus
+from isthmus.candidates import Trees
+from isthmus.candidates.base import Rows
+from isthmus.candidates.trees import TreesFit
 from isthmus.data.engine import Here
 from isthmus.data.memory import array_source
 from isthmus.data.sample import bounded_rows, row_hash
-from isthmus.large.coefficients import Curve, weighed
+from isthmus.data.seeds import Seeds
+from isthmus.data.validation import as_two_samples
+from isthmus.large.coefficients import Curve, judged, weighed
 from isthmus.large.critic import drawn_source
+from isthmus.large.normals import TwoNormals, log_ratio_of
 from isthmus.large.passes import Passes
-from isthmus.large.pieces import GROUPS, Piece, Pieces, groups_of
+from isthmus.large.pieces import GROUPS, Piece, Pieces, groups_of, plain_rows
+from isthmus.large.quick import QuickTrees
 from isthmus.large.sampling import Keep
+from isthmus.storing.trees import TreeSum
+from isthmus.tables.frames import TableEncoder
 
 
 def test_bounded_rows_are_those_of_smallest_hashes():
@@ -94,6 +105,57 @@ def test_coefficients_step_and_stay_in_range():
     assert found[1] == 0.0
     # The other takes over what the minimum along the edge asks for.
     assert found[0] == pytest.approx(0.9 - 100 / 400 * 0.4, abs=0.02)
+
+
+def test_further_rows_say_what_counts():
+    """Candidates that others make needless go, and one that is right is the answer alone."""
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(0.5, 1, 20_000), rng.normal(-0.5, 1, 20_000)  # the log-ratio is x
+    weights = [np.ones(20_000)] * 2
+    noise = [0.3 * rng.normal(size=20_000) for _ in range(2)]
+    says = [np.column_stack([x, x + e]) for x, e in zip((p, q), noise, strict=True)]
+    found = judged(says, weights, np.array([0.0, 1.0, 0.0]))
+    assert found.alone and found.coefficients[1] == 0.0
+    assert found.coefficients[0] == pytest.approx(1.0, abs=0.05)
+    # What is half of the truth is not the answer as it is; two halves are both asked for.
+    half = judged([0.5 * x[:, None] for x in (p, q)], weights, np.array([1.0, 0.0]))
+    assert not half.alone and half.coefficients[0] == pytest.approx(2.0, abs=0.1)
+    parts = [np.column_stack([np.minimum(x, 0), np.maximum(x, 0)]) for x in (p, q)]
+    both = judged(parts, weights, np.array([1.0, 0.0, 0.0]))
+    assert not both.alone and both.coefficients[:2] == pytest.approx([1.0, 1.0], abs=0.1)
+
+
+def test_normals_are_one_quadratic():
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(1e3, 1, (500, 3)), rng.normal(1e3, 1.5, (500, 3)) * [1, 2, 1e-3]
+    for anchor in ("gaussian", "student-t"):
+        mdre = isthmus.MDRE(maps=None, anchor=anchor, critic="quadratic", l2=np.inf)
+        mdre.fit(*isthmus.stack(p, q))
+        found = log_ratio_of(mdre.model_, p)
+        assert isinstance(found, TwoNormals) == (anchor == "gaussian")
+        assert found(q) == pytest.approx(mdre.log_ratio(q), rel=1e-7, abs=1e-7)
+
+
+def test_quick_trees_are_the_same_trees():
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(0.5, 1, (600, 3)), rng.normal(0, 1, (600, 3))
+    rows = Rows.of(as_two_samples(p, q))
+    at, before = np.concatenate([p, q, 5 * q]), rng.normal(size=1800)
+    at[7, 1] = np.nan
+    fit = Trees(leaves=6, rounds=30).fit(rows, Seeds(0))
+    found = QuickTrees.of(fit)
+    assert np.array_equal(found.log_ratio(at, before), fit.log_ratio(at, before))
+    stored = TreesFit(fit.bins, TreeSum.of(fit.trees))
+    assert np.array_equal(QuickTrees.of(stored).log_ratio(at, before), fit.log_ratio(at, before))
+    assert QuickTrees.of(Trees(leaves=31, rounds=5).fit(rows, Seeds(0))) is None
+
+
+def test_numbers_are_read_without_a_detour_where_none_is_missing():
+    table = pa.table({"a": pa.array([1, 2, 3]), "b": pa.array([0.5, 1.5, 2.5], pa.float32())})
+    encoder = TableEncoder().fit(table, table.slice(1))
+    assert np.array_equal(plain_rows(table, encoder), encoder.rows_of(table)[0])
+    for column in (pa.array([1.0, None, 2.0]), pa.array([1.0, np.nan, 2.0])):
+        assert plain_rows(table.set_column(0, "a", column), encoder) is None
 
 
 def test_weights_travel_with_their_rows():

@@ -80,6 +80,8 @@ class Summing:
         for piece in self.pieces(batches, first):
             squares, products = None, np.zeros((GROUPS, d + 1, d + 1))
             Z = self.where(piece.rows)
+            padded = np.empty((len(Z), d + 1))
+            padded[:, 0] = 1.0
             if heavy:
                 own = self.component.standard(Z)
                 square = np.maximum(np.einsum("ij,ij->i", own, own), 1e-300)
@@ -87,10 +89,8 @@ class Summing:
                 df = self.component.df
                 pull = (df + d) / (df + square)
                 piece = piece._replace(weight=pull if piece.weight is None else pull * piece.weight)
-            else:
+            elif (Z.min(axis=0) < self.low).any() or (Z.max(axis=0) > self.high).any():
                 np.clip(Z, self.low, self.high, out=Z)
-            padded = np.empty((len(Z), d + 1))
-            padded[:, 0] = 1.0
             np.subtract(Z, self.component.mean, out=padded[:, 1:])
             for k, some in piece._replace(rows=padded).groups(GROUPS):
                 D = some.rows

@@ -24,6 +24,17 @@ class Curve:
     slope: Array
     curvature: Array
 
+    @classmethod
+    def at(cls, says: Array, weight: Array | None, coefficients: Array, sign: float) -> Curve:
+        """Of rows of which candidates say something, shape (n, k)."""
+        X = np.column_stack([says, np.ones(len(says))])
+        wrong = expit(-sign * (X @ coefficients))
+        slope, curvature = -sign * wrong, wrong * (1.0 - wrong)
+        if weight is not None:
+            slope, curvature = slope * weight, curvature * weight
+        mass = float(len(says) if weight is None else weight.sum())
+        return cls(mass, X.T @ slope, X.T @ (X * curvature[:, None]))
+
     def __add__(self, other: Curve) -> Curve:
         return Curve(
             self.weight + other.weight,
@@ -63,14 +74,63 @@ class Weighing:
             rows, weight, _ = piece.without(self.seen)
             if not len(rows):
                 continue
-            X = np.column_stack([self.says(rows), np.ones(len(rows))])
-            wrong = expit(-self.sign * (X @ self.coefficients))
-            slope, curvature = -self.sign * wrong, wrong * (1.0 - wrong)
-            if weight is not None:
-                slope, curvature = slope * weight, curvature * weight
-            mass = float(len(rows) if weight is None else weight.sum())
-            total += Curve(mass, X.T @ slope, X.T @ (X * curvature[:, None]))
+            total += Curve.at(self.says(rows), weight, self.coefficients, self.sign)
         return total
+
+
+_STEPS = 8
+LEAST_ROWS = 1000
+"""Rows of each sample from which on they say what counts."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What further rows say of candidates that have not seen them.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (k + 1,)
+        Those of the candidates, zero where one adds nothing beyond chance, and the constant.
+    alone : bool
+        Whether the first candidate is as good as it is: with a coefficient of one, and nothing
+        besides.
+    """
+
+    coefficients: Array
+    alone: bool
+
+
+def judged(says: Sequence[Array], weights: Sequence[Array], at: Array) -> Judged:
+    """Leave out candidates that rows of p and of q do not ask for.
+
+    ``says`` are what the candidates say of the rows, and ``at`` are coefficients to start from. A
+    candidate goes where the log-likelihood of all rows falls by less than half the logarithm of
+    their number (Schwarz); the first one, which is fitted to more rows, goes last.
+    """
+    rows = sum(map(len, says))
+    left = np.ones(len(at) - 1, dtype=bool)
+    found = at.copy()
+    while True:
+        which = np.append(left, True)
+        for _ in range(_STEPS):
+            curves = [
+                Curve.at(own[:, left], weight, found[which], sign)
+                for own, weight, sign in zip(says, weights, (1.0, -1.0), strict=True)
+            ]
+            found[which] = weighed(found[which], curves, rows)
+        curvature = sum(0.5 * rows / one.weight * one.curvature for one in curves)
+        places = np.flatnonzero(left)
+        spread = np.diag(np.linalg.pinv(curvature))[:-1]
+        loss = found[places] ** 2 / np.maximum(spread, 1e-300)
+        # That of all rows is asked last.
+        loss[places == 0] += 0.0 if len(places) == 1 else np.inf
+        if not len(places) or loss.min() >= np.log(rows):
+            break
+        left[places[np.argmin(loss)]] = False
+        found[:-1][~left] = 0.0
+    off = found[[0, -1]] - [1.0, 0.0]
+    alone = left.tolist() == [True] + [False] * (len(left) - 1)
+    return Judged(found, alone and float(off @ curvature @ off) < 2.0 * np.log(rows))
 
 
 def weighed(at: Array, curves: Sequence[Curve], rows: int) -> Array:
@@ -82,7 +142,8 @@ def weighed(at: Array, curves: Sequence[Curve], rows: int) -> Array:
     for one in curves:
         slope += 0.5 * rows / one.weight * one.slope
         curvature += 0.5 * rows / one.weight * one.curvature
-    curvature += _RIDGE * np.diag(np.r_[np.ones(len(at) - 1), 0.0])
+    # Where all rows are told apart without doubt, they do not say what the constant is.
+    curvature += np.diag(np.r_[np.full(len(at) - 1, _RIDGE), 1e-6])
     free = np.ones(len(at), dtype=bool)
     found = at.copy()
     for _ in range(len(at)):

@@ -21,12 +21,12 @@ from ..model.objective import Objective
 from ..model.rows import ClassRows
 from ..model.solvers import EXACT_LIMIT, solve_dense, solve_hessian
 from ..typing import Array
-from .pieces import GROUPS, PIECE_ROWS, Pieces
+from .pieces import GROUPS, Pieces
 
 STEPS = 3
 """Newton's steps, each of which is a pass; the last one has the gradients of groups too."""
 
-_DRAWN_ROWS = 4 * PIECE_ROWS
+_DRAWN_ROWS, _BLOCK_ROWS = 1 << 18, 1 << 16
 
 
 def drawn_source(auxiliary: Any, label: str, rows: int, seed: int, columns: int) -> Source:
@@ -40,9 +40,9 @@ def drawn_source(auxiliary: Any, label: str, rows: int, seed: int, columns: int)
 
 def _draw(payload: tuple[Any, int, int, int], names: tuple[str, ...] | None) -> Iterator[Batch]:
     auxiliary, seed, first, rows = payload
-    for begin in range(0, rows, PIECE_ROWS):
+    for begin in range(0, rows, _BLOCK_ROWS):
         rng = np.random.default_rng([seed, first + begin])
-        yield np.asarray(auxiliary.sample(min(PIECE_ROWS, rows - begin), rng))
+        yield np.asarray(auxiliary.sample(min(_BLOCK_ROWS, rows - begin), rng))
 
 
 @dataclass(frozen=True)

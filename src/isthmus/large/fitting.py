@@ -18,6 +18,7 @@ from ..candidates.base import limited
 from ..crossfit import CrossFit, own
 from ..data.sample import TwoSamples
 from ..data.seeds import Seeds
+from ..data.telling import quiet
 from ..functionals.binned import Binned, BinnedRatios
 from ..mdre import MDRE
 from ..model.classes import ClassModel
@@ -26,14 +27,19 @@ from ..stacked import StackedMDRE
 from ..typing import Array, IntArray
 from ..uncertainty.all_rows import AllRows
 from .anchors import REWEIGHTED, Family
-from .coefficients import Weighing, weighed
+from .coefficients import LEAST_ROWS, Weighing, judged, weighed
 from .critic import STEPS, Curvature, Slope, drawn_source, step
 from .judged import Counting, JudgedRatios, misfit
+from .normals import log_ratio_of
 from .passes import Passes
-from .pieces import GROUPS, Pieces
+from .pieces import GROUPS, Pieces, groups_of
+from .quick import quick as quickened
 from .scoring import Scoring
 
 LogRatio = Callable[[Array], Array]
+
+_MOST_COLUMNS = 200
+_NORMALS = "normal for p, normal for q"
 
 
 @dataclass(frozen=True)
@@ -49,17 +55,20 @@ class Drawn:
     pieces : pair of Pieces
         What makes such rows of the batches of p and of q.
     seeds : Seeds
+    more : TwoSamples or None
+        Further rows, which nothing was fitted to.
     """
 
     samples: TwoSamples
     numbers: tuple[IntArray, IntArray]
     pieces: tuple[Pieces, Pieces]
     seeds: Seeds
+    more: TwoSamples | None = None
 
 
 def fit_all_rows(
     estimator: Any, crossfit: CrossFit, drawn: Drawn, passes: Passes
-) -> tuple[Any, AllRows]:
+) -> tuple[Any, CrossFit, AllRows]:
     """Fit to all rows what can be, and take every row's log-ratio.
 
     Parameters
@@ -73,7 +82,7 @@ def fit_all_rows(
 
     Returns
     -------
-    estimator, AllRows
+    estimator, CrossFit, AllRows
     """
     if isinstance(estimator, StackedMDRE) and estimator.single_ is None:
         return _stack(estimator, crossfit, drawn, passes)
@@ -81,12 +90,22 @@ def fit_all_rows(
         found = fit_model(estimator, drawn, passes)
         if found is not None:
             model, without, names = found
-            moved = tuple(_pair(drawn.samples, one.log_ratio) for one in without)
-            p, q = _scored(passes, drawn, [one.log_ratio for one in without], moved[0])
-            binned = JudgedRatios(p.binned, q.binned, misfit(p.counts, q.counts))
-            return _with_model(estimator, model), AllRows(binned, passes.count, names, moved)
-    light = without_rows(own(estimator))
-    return estimator, AllRows(_unseen(light.log_ratio_at, crossfit, drawn, passes), passes.count)
+            all_rows = _by_groups(without, names, drawn, passes)
+            return _with_model(estimator, model), crossfit, all_rows
+    light = quickened(without_rows(own(estimator)))
+    binned = _unseen(light.log_ratio_at, crossfit, drawn, passes)
+    return estimator, crossfit, AllRows(binned, passes.count)
+
+
+def _by_groups(
+    without: Sequence[ClassModel], names: tuple[str, ...], drawn: Drawn, passes: Passes
+) -> AllRows:
+    """Every row's log-ratio by the model that was fitted without its group."""
+    moved = tuple(_pair(drawn.samples, one.log_ratio) for one in without)
+    log_ratios = [log_ratio_of(one, drawn.samples.p.rows) for one in without]
+    p, q = _scored(passes, drawn, log_ratios, moved[0])
+    binned = JudgedRatios(p.binned, q.binned, misfit(p.counts, q.counts))
+    return AllRows(binned, passes.count, names, moved)
 
 
 def fit_model(
@@ -162,20 +181,37 @@ def _critic(
 
 def _stack(
     stack: StackedMDRE, crossfit: CrossFit, drawn: Drawn, passes: Passes
-) -> tuple[StackedMDRE, AllRows]:
-    """A stack whose densities and coefficients are fitted to all rows."""
+) -> tuple[Any, CrossFit, AllRows]:
+    """A stack whose densities and coefficients are fitted to all rows.
+
+    Densities of all rows may know what other candidates learned from the sample. Where further
+    rows ask for nothing besides them, they are the answer.
+    """
     again = copy(stack)
-    names: tuple[str, ...] = ("coefficients",)
-    densities = stack.densities_
+    names: tuple[str, ...] = ()
+    densities = stack.densities_ or _normals(drawn)
+    without: list[ClassModel] = []
     if densities is not None and isinstance(densities.model_, ClassModel):
         family = Family.of(densities.model_.offsets.anchors[:2])
         if family is not None and densities.model_.critic is None:
-            family, _ = _anchors(family, densities.model_, drawn, passes)
+            family, others = _anchors(family, densities.model_, drawn, passes)
+            without = [_on(densities.model_, one) for one in others]
             again.densities_ = _with_model(densities, _on(densities.model_, family))
-            names = (*family.names, *names)
-    light = without_rows(again)
+            names = family.names
+    light = quickened(without_rows(again))
     at = np.array([again.first_, *(a for a, _ in again.members_), again.constant_])
+    if without and drawn.more is not None and drawn.more.least >= LEAST_ROWS:
+        every = np.arange(len(at) - 1)
+        heard = [said(light, every, sample.rows) for sample in drawn.more]
+        verdict = judged(heard, [sample.weight for sample in drawn.more], at)
+        if verdict.alone:
+            all_rows = _by_groups(without, names, drawn, passes)
+            single: Any = copy(again.densities_)
+            single.selection_ = _told(stack, np.r_[1.0, np.zeros(len(at) - 2)])
+            return single, _crossed(crossfit, drawn, all_rows), all_rows
+        at = verdict.coefficients
     counts = np.r_[at[:-1] > 0, True]
+    names = (*names, "coefficients")
     if counts[:-1].any():
         says = partial(said, light, np.flatnonzero(counts[:-1]))
         tasks = [
@@ -189,15 +225,40 @@ def _stack(
     for one in (again, light):
         one.first_, one.constant_ = float(at[0]), float(at[-1])
         one.members_ = tuple(
-            (float(a), fit) for a, (_, fit) in zip(at[1:-1], stack.members_, strict=True)
+            (float(a), fit) for a, (_, fit) in zip(at[1:-1], one.members_, strict=True) if a > 0
         )
-    again.selection_ = _told(stack.selection_, at[:-1])
+    again.selection_ = _told(stack, at[:-1])
     binned = _unseen(light.evaluate, crossfit, drawn, passes)
-    return again, AllRows(binned, passes.count, names)
+    return again, crossfit, AllRows(binned, passes.count, names)
 
 
-def _told(selection: Selection, coefficients: Array) -> Selection:
+def _normals(drawn: Drawn) -> MDRE | None:
+    """Two normals, which all rows may fit better than the sample does what a stack is made of."""
+    if drawn.more is None or drawn.samples.n_columns > _MOST_COLUMNS:
+        return None
+    mdre = MDRE(maps=None, anchor="gaussian", critic="quadratic", l2=np.inf, random_state=0)
+    with quiet():
+        return mdre.fit_samples(drawn.samples)
+
+
+def _crossed(crossfit: CrossFit, drawn: Drawn, all_rows: AllRows) -> CrossFit:
+    """What fits to all rows say of the sample's, each without its group; the stack is a rival."""
+    found = []
+    for side, numbers in enumerate(drawn.numbers):
+        group = groups_of(numbers, GROUPS)
+        every = np.stack([pair[side] for pair in all_rows.without])
+        found.append(every[group, np.arange(len(numbers))])
+    rival = crossfit.log_ratio_p, crossfit.log_ratio_q
+    return replace(
+        crossfit, log_ratio_p=found[0], log_ratio_q=found[1], smaller=None, rivals=(rival,)
+    )
+
+
+def _told(stack: StackedMDRE, coefficients: Array) -> Selection:
     """The record with other coefficients of the densities and of the candidates that count."""
+    selection = stack.selection_
+    if stack.densities_ is None and coefficients[0] > 0:
+        selection = replace(selection, trials=[], rule=_NORMALS)
     left = iter(coefficients)
     members = [
         replace(one, coefficient=float(next(left))) if k == 0 or one.coefficient > 0 else one

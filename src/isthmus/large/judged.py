@@ -21,7 +21,7 @@ from .pieces import Piece
 _RANGES = 64
 """Ranges of every column, and of the log-ratio, in which rows are counted."""
 
-_NUMBERS, _FEWEST_ROWS, _MOST_ROWS = 20_000_000, 100_000, 1_000_000
+_NUMBERS, _FEWEST_ROWS, _MOST_ROWS = 5_000_000, 100_000, 1_000_000
 """So many numbers of each sample are counted, of so many rows."""
 
 _COUNTED = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from ..data.validation import as_weight
 from ..tables.columns import as_columns
 from ..typing import Array, IntArray
 
-PIECE_ROWS = 1 << 16
-"""Rows that are worked on at a time."""
+PIECE_ROWS = 1 << 14
+"""Rows that are worked on at a time: few enough to stay in the cache."""
 
 GROUPS = 20
 """Groups of rows, by a hash of the row: fits without each of them tell the error of a fit."""
@@ -60,13 +61,17 @@ class Piece(NamedTuple):
         if count == 1:
             yield 0, self
             return
-        group = groups_of(self.numbers, count)
-        order = np.argsort(group, kind="stable")
+        order, ends = self.ordered(count)
         ordered = self.take(order)
-        ends = np.cumsum(np.bincount(group, minlength=count))
-        for k, (begin, end) in enumerate(zip(ends - np.diff(ends, prepend=0), ends, strict=True)):
+        for k, (begin, end) in enumerate(pairwise(ends)):
             if end > begin:
                 yield k, ordered.take(slice(begin, end))
+
+    def ordered(self, count: int) -> tuple[IntArray, IntArray]:
+        """Places of the rows of one group after the other, and where these begin and end."""
+        group = groups_of(self.numbers, count)
+        ends = np.cumsum(np.bincount(group, minlength=count))
+        return np.argsort(group, kind="stable"), np.concatenate([[0], ends])
 
 
 def groups_of(numbers: IntArray, count: int) -> np.ndarray:
@@ -151,7 +156,9 @@ class Pieces:
 
     def _encoded(self, batch: Any, first: int) -> tuple[Array, Array | None, IntArray]:
         """Rows of a table, without those that are left out."""
-        rows, kept = self.encoder.rows_of(batch, self.label)
+        rows, kept = plain_rows(batch, self.encoder), np.ones(1, dtype=bool)
+        if rows is None:
+            rows, kept = self.encoder.rows_of(batch, self.label)
         weight, numbers = None, np.arange(first, first + len(batch))
         if self.weight is not None:
             column = as_columns(batch, self.label, [self.weight])[self.weight].numbers
@@ -159,6 +166,30 @@ class Pieces:
         if not kept.all():
             weight, numbers = None if weight is None else weight[kept], numbers[kept]
         return rows, weight, numbers
+
+
+def plain_rows(batch: Any, encoder: Any) -> Array | None:
+    """Columns of numbers that are used as they are, without a detour; None for any others."""
+    from pyarrow import types
+
+    plans = encoder.plans
+    if not all(
+        plan.kind == plan.source_kind == "number" and plan.scale == 1.0 and not plan.indicator
+        for plan in plans
+    ):
+        return None
+    out = np.empty((len(batch), len(plans)))
+    for k, plan in enumerate(plans):
+        column = batch.column(plan.source)
+        is_number = types.is_floating(column.type) or types.is_integer(column.type)
+        if column.null_count or not is_number:
+            return None
+        begin = 0
+        for chunk in column.chunks:
+            out[begin : begin + len(chunk), k] = chunk.to_numpy()
+            begin += len(chunk)
+    # NaN is a value that is missing.
+    return out if np.isfinite(out.sum()) else None
 
 
 def _cut(batch: Batch, begin: int, end: int) -> Batch:

@@ -15,7 +15,10 @@ from .pieces import Pieces
 LARGE = 200_000
 """Rows of a sample above which it is read in parts, again for every pass."""
 
-_NUMBERS, _FEWEST, _MOST = 400_000, 10_000, 50_000
+_NUMBERS, _FEWEST, _MOST = 160_000, 8_000, 40_000
+
+DRAWN_ROWS = 50_000
+"""Rows of each sample that are drawn: of those beyond the sample some choices are judged."""
 
 
 def sample_rows(columns: int) -> int:
@@ -24,7 +27,7 @@ def sample_rows(columns: int) -> int:
     Examples
     --------
     >>> [sample_rows(columns) for columns in (1, 20, 300)]
-    [50000, 20000, 10000]
+    [40000, 8000, 8000]
     """
     return int(np.clip(_NUMBERS // max(columns, 1), _FEWEST, _MOST))
 
@@ -44,6 +47,15 @@ class Kept:
             np.concatenate([self.numbers, other.numbers]),
         )
 
+    def take(self, at: IntArray) -> Kept:
+        """Some of the rows."""
+        return Kept(self.rows[at], self.weight[at], self.numbers[at])
+
+    def parted(self, places: IntArray) -> tuple[Kept, Kept]:
+        """The rows with some numbers, and the others."""
+        at = np.isin(self.numbers, places, assume_unique=True)
+        return self.take(np.flatnonzero(at)), self.take(np.flatnonzero(~at))
+
     @property
     def sample(self) -> Sample:
         """The rows with their weights."""
@@ -58,9 +70,9 @@ class Keep:
     places: IntArray
 
     @classmethod
-    def of(cls, pieces: Pieces, rows: int) -> Keep:
-        """The task for a source of so many rows of numbers."""
-        return cls(pieces, bounded_rows(rows, sample_rows(pieces.columns)))
+    def of(cls, pieces: Pieces, rows: int, most: int | None = None) -> Keep:
+        """The task for a source of so many rows of numbers; by default those of the sample."""
+        return cls(pieces, bounded_rows(rows, most or sample_rows(pieces.columns)))
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Kept:
         """What is kept of a part, whose first row has this number."""

@@ -56,11 +56,10 @@ class Scoring:
         weights: list[Array | None] = []
         for piece, last in _with_end(self._own(batches, first)):
             if piece is not None:
-                for k, some in piece.groups(len(self.log_ratios)):
-                    values.append(self.log_ratios[k](some.rows))
-                    counted = self.counting(some, values[-1])
-                    counts = counted if counts is None else counts + counted
-                    weights.append(some.weight)
+                values.append(self._at(piece))
+                weights.append(piece.weight)
+                counted = self.counting(piece, values[-1])
+                counts = counted if counts is None else counts + counted
             if values and (last or sum(map(len, values)) >= _BINNED_ROWS):
                 weight = None
                 if weights[0] is not None:
@@ -69,6 +68,18 @@ class Scoring:
                 found = one if found is None else found + one
                 values, weights = [], []
         return None if found is None or counts is None else Scored(found, counts)
+
+    def _at(self, piece: Piece) -> Array:
+        """Log-ratios of rows, each by the function of its group."""
+        if len(self.log_ratios) == 1:
+            return self.log_ratios[0](piece.rows)
+        order, ends = piece.ordered(len(self.log_ratios))
+        rows, out = piece.rows[order], np.empty(len(order))
+        for k, f in enumerate(self.log_ratios):
+            at = slice(ends[k], ends[k + 1])
+            if at.stop > at.start:
+                out[order[at]] = f(rows[at])
+        return out
 
     def _own(self, batches: Iterator[Batch], first: int) -> Iterator[Piece]:
         for piece in self.pieces(batches, first):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..comparison import Comparison
 from ..functionals import importance_weights
+from ..large.quick import quick
 from ..tables.columns import TableError
 from ..tables.door import Door
 from ..words import count, listed
@@ -65,6 +66,10 @@ class Scores:
                 f"{listed([repr(name) for name in names])}."
             )
         used = _used(model, names, keys, label, argument)
+        if isinstance(model, SavedComparison | Comparison):
+            model = replace(model, estimator=quick(model.estimator))
+        else:
+            model = quick(model)
         return cls(model, tuple(used), tuple(keys), weights, label)
 
     @property

@@ -21,9 +21,10 @@ from ..sources import as_source
 from ..tables.arrow import arrow_table
 from ..tables.columns import TableError, as_columns, as_table, column_names, is_table
 from .fitting import Drawn, fit_model
+from .opening import LARGE
 from .passes import Passes
 from .pieces import Pieces
-from .sampling import LARGE, Keep
+from .sampling import Keep
 
 Estimator = TypeVar("Estimator")
 

@@ -14,7 +14,9 @@ from ..data.validation import as_weight
 from ..sources import as_source
 from ..tables.arrow import arrow_table
 from ..tables.columns import TableError, as_columns, as_table, column_names, is_table
-from .sampling import LARGE
+
+LARGE = 200_000
+"""Rows of a sample above which it is read in parts, again for every pass."""
 
 _WEIGHT = "weight of the row"
 

@@ -12,9 +12,6 @@ from ..data.source import Batch
 from ..typing import Array, IntArray
 from .pieces import Pieces
 
-LARGE = 200_000
-"""Rows of a sample above which it is read in parts, again for every pass."""
-
 _NUMBERS, _FEWEST, _MOST = 160_000, 8_000, 40_000
 
 DRAWN_ROWS = 50_000

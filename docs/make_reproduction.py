@@ -10,6 +10,7 @@ records give the same pages.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any
 from isthmus import reproduce as experiments
 from isthmus.reproduce import show
 from isthmus.reproduce.record import changed_parts, read
+from isthmus.reproduce.search import PROBLEMS, chosen, grid
+from isthmus.reproduce.searched import PATH as SEARCHED
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
@@ -104,6 +107,14 @@ def how(name: str, record: dict[str, Any]) -> str:
     )
 
 
+def write_searched(results: list[dict[str, Any]]) -> None:
+    """What the search chose, for Table 2: of the problems with which it is done."""
+    done = [n for n in PROBLEMS if sum(e["problem"] == n for e in results) == len(grid())]
+    best = {name: chosen(results, name) for name in done}
+    found = {name: {what: one[what] for what in grid()[0]} for name, one in best.items()}
+    SEARCHED.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
 def draw() -> None:
     """Draw all figures again from the records."""
     for name, record in records().items():
@@ -114,6 +125,8 @@ if __name__ == "__main__":
     if "--figures" in sys.argv[1:]:
         draw()
     found = records()
+    if "search" in found:
+        write_searched(found["search"]["results"])
     PAGE.write_text(contents(found), "utf-8")
     for name, record in found.items():
         (RECORDS / f"{name}.md").write_text(page(name, record), "utf-8")

@@ -26,6 +26,7 @@ from isthmus.reproduce import (
 )
 from isthmus.reproduce import load as load_experiment
 from isthmus.reproduce import results as results_of
+from isthmus.reproduce.searched import searched
 
 RECORDS = Path(__file__).parents[2] / "docs" / "reproduction"
 
@@ -207,7 +208,7 @@ def test_the_search_goes_by_held_out_loss_and_not_by_the_truth(found):
     # Nearer to the truth, and not chosen for it.
     lucky = {**bad, "kl": problems.load("table2/40").kl}
     assert search.chosen([good, lucky], "table2/40") is good
-    assert len(search.grid()) == len(search.RATES) * len(search.BATCHES) * len(search.STEPS)
+    assert len(search.grid()) == len(search.RATES) * len(search.SIZES)
     cells = load_experiment("search").cells(False, 3)
     assert len(cells) == len(search.PROBLEMS) * len(search.grid())
 
@@ -215,11 +216,13 @@ def test_the_search_goes_by_held_out_loss_and_not_by_the_truth(found):
 def test_table_2_has_what_the_search_chose():
     path = RECORDS / "search" / "record.json"
     results = record.read(path)["results"] if path.exists() else []
-    tried = set(results_of.distinct(results, "problem"))
-    assert set(search.CHOSEN) <= tried
-    for name, settings in search.CHOSEN.items():
+    assert set(searched()) <= set(results_of.distinct(results, "problem"))
+    for name, settings in searched().items():
         best = search.chosen(results, name)
         assert settings == {key: best[key] for key in ("lr", "batch_size", "steps")}
+    for each in record.read(RECORDS / "table-2" / "record.json")["results"]:
+        if each["method"] == "paper-searched":
+            assert each["training"] == searched()[each["problem"]]
 
 
 def test_errors_fall_at_the_rate_where_the_family_holds_the_truth(found):

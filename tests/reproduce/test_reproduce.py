@@ -288,7 +288,8 @@ def test_the_fingerprint_is_of_what_numbers_depend_on(tmp_path, monkeypatch):
         ("reproduce/show.py", False),
         ("reproduce/figure1.py", False),
         ("reproduce/table1.py", True),
-        ("reproduce/search.py", True),
+        ("reproduce/searched.py", True),
+        ("reproduce/search.py", False),
         ("reproduce/samples.py", True),
         ("baselines/bdre.py", True),
     ):

@@ -17,7 +17,7 @@ from ..comparing import compare
 from ..model.adam import Adam
 from .record import Fields
 from .samples import Samples
-from .search import CHOSEN
+from .searched import searched
 
 FRESH_ROWS = 10_000
 # Of every network that tells classes apart or is a flow, whatever it is part of; and of those that
@@ -65,9 +65,9 @@ def _paper_rows(problem: Any, seed: int) -> Any:
 
 
 def _searched(problem: Any, seed: int) -> Any:
-    if problem.name not in CHOSEN:
+    if problem.name not in searched():
         return None
-    return MDRE.paper(problem.name, solver=Adam(**CHOSEN[problem.name]), random_state=seed)
+    return MDRE.paper(problem.name, solver=Adam(**searched()[problem.name]), random_state=seed)
 
 
 def _solved(problem: Any, seed: int) -> Any:
@@ -298,6 +298,8 @@ def measure(cell: Fields) -> Fields:
     else:
         model = make(cell, samples.problem).fit(*samples.stacked)
     found["fit_seconds"] = time.process_time() - begin
+    if cell["method"] == "paper-searched":
+        found["training"] = searched()[cell["problem"]]
     if cell["method"] == "default":
         found["warned"] = [
             name

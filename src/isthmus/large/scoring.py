@@ -74,7 +74,7 @@ class Scoring:
         if len(self.log_ratios) == 1:
             return self.log_ratios[0](piece.rows)
         order, ends = piece.ordered(len(self.log_ratios))
-        rows, out = piece.rows[order], np.empty(len(order))
+        rows, out = piece.rows.take(order, axis=0), np.empty(len(order))
         for k, f in enumerate(self.log_ratios):
             at = slice(ends[k], ends[k + 1])
             if at.stop > at.start:

@@ -176,7 +176,8 @@ def _workers(count: int) -> Iterator[Any]:
 
 
 def _import() -> None:
-    import isthmus.large  # noqa: F401
+    import isthmus.large.comparing
+    import isthmus.sources.parquet  # noqa: F401
 
 
 def _in_passes(stages: list[tuple[str, float]]) -> float:

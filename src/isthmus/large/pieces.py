@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +24,9 @@ PIECE_ROWS = 1 << 13
 
 GROUPS = 20
 """Groups of rows, by a hash of the row: fits without each of them tell the error of a fit."""
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Options of glibc: what is kept, and the size of arrays that have memory of their own."""
 
 _FOLDS = 1
 """The block of hashes that groups come from; that of the sample is another."""
@@ -218,10 +223,16 @@ def _taken(rows: Array, at: np.ndarray) -> Array:
 
 @cache
 def keep_memory() -> None:
-    """Have this process keep the memory of arrays that it lets go of, up to some 60 MB.
+    """Have this process keep the memory of arrays that it lets go of, up to some 64 MB.
 
-    Otherwise glibc gives the memory of every array above a megabyte back, and the system empties
-    each of its pages anew: for sums over rows this takes several times as long as the sums. When a
-    larger array goes, glibc takes its size as a hint and keeps such amounts from then on.
+    Otherwise glibc gives the memory of every array above a megabyte back, or above 128 kB where
+    Dask has told it to, and the system clears each of its pages anew: for sums over rows this
+    takes several times as long as the sums. Other systems have other ways.
     """
-    np.empty(31 << 20, dtype=np.uint8)
+    if not sys.platform.startswith("linux"):
+        return
+    # musl has no such function.
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        for option, size in ((_TRIM_THRESHOLD, 1 << 26), (_MMAP_THRESHOLD, 1 << 25)):
+            set_option(option, size)

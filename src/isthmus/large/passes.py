@@ -16,6 +16,7 @@ from .looking import QuickLook
 
 Report = Callable[..., None]
 
+
 class Passes:
     """Runs over all rows and counts how often.
 

@@ -17,7 +17,7 @@ from ..data.sample import row_hash
 from ..data.source import Batch
 from ..data.validation import as_weight
 from ..tables.columns import as_columns
-from ..typing import Array, IntArray
+from ..typing import Array, BoolArray, IntArray
 
 PIECE_ROWS = 1 << 13
 """Rows that are worked on at a time: few enough to stay in the cache."""
@@ -62,6 +62,12 @@ class Piece(NamedTuple):
         kept = np.ones(len(self.numbers), dtype=bool)
         kept[np.searchsorted(self.numbers, places[first:last])] = False
         return self.take(kept)
+
+    def drawn(self, one_in: int, block: int) -> BoolArray:
+        """Which rows are drawn, one in so many, by the hashes of a block."""
+        first, n = int(self.numbers[0]), int(self.numbers[-1] - self.numbers[0]) + 1
+        found: BoolArray = row_hash(block, n, first) % np.uint64(one_in) == 0
+        return found if n == len(self.numbers) else found[self.numbers - first]
 
     def groups(self, count: int) -> Iterator[tuple[int, Piece]]:
         """The rows of each of so many groups, for groups that have some."""

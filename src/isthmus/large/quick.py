@@ -80,15 +80,16 @@ class QuickTrees:
         X = np.empty((rows.shape[1] + 1, n))
         X[:-1], X[-1] = rows.T, np.clip(before, -MOST_NATS, MOST_NATS)
         out, right = np.full(n, self.constant), np.empty(n, dtype=bool)
+        as_number = right.view(np.uint8)
         left, gone, added = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8), np.empty(n)
         for tree in self.trees:
             left.fill(255)
             for column, limit, bits in zip(tree.columns, tree.limits, tree.gone, strict=True):
                 # Not "above": a value that is missing goes to the right.
                 np.less_equal(X[column], limit, out=right)
-                np.logical_not(right, out=right)
-                np.multiply(right.view(np.uint8), bits, out=gone)
-                np.invert(gone, out=gone)
+                # Those to the left keep all leaves.
+                np.multiply(as_number, bits, out=gone)
+                np.bitwise_or(gone, ~bits, out=gone)
                 np.bitwise_and(left, gone, out=left)
             np.take(tree.values, left, out=added, mode="clip")
             out += added

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import isthmus
-from isthmus.candidates import Trees
+from isthmus.candidates import Bumps, Trees
 from isthmus.candidates.base import Rows
 from isthmus.candidates.trees import TreesFit
 from isthmus.data.engine import Here
@@ -16,14 +16,17 @@ from isthmus.data.memory import array_source
 from isthmus.data.sample import bounded_rows, row_hash
 from isthmus.data.seeds import Seeds
 from isthmus.data.validation import as_two_samples
+from isthmus.functionals import get_divergence
+from isthmus.functionals.binned import Binned, BinnedRatios
 from isthmus.large.anchors import extremes
 from isthmus.large.coefficients import Curve, judged, weighed
 from isthmus.large.critic import drawn_source
 from isthmus.large.looking import QuickLook
+from isthmus.large.moving import MovingBins
 from isthmus.large.normals import TwoNormals, log_ratio_of
 from isthmus.large.passes import Passes
 from isthmus.large.pieces import GROUPS, Piece, Pieces, groups_of, plain_columns, side_by_side
-from isthmus.large.quick import QuickTrees
+from isthmus.large.quick import QuickBumps, QuickTrees
 from isthmus.large.sampling import Keep
 from isthmus.storing.trees import TreeSum
 from isthmus.tables.columns import Column
@@ -156,6 +159,39 @@ def test_quick_trees_are_the_same_trees():
     stored = TreesFit(fit.bins, TreeSum.of(fit.trees))
     assert np.array_equal(QuickTrees.of(stored).log_ratio(at, before), fit.log_ratio(at, before))
     assert QuickTrees.of(Trees(leaves=31, rounds=5).fit(rows, Seeds(0))) is None
+
+
+def test_quick_bumps_are_the_same_bumps():
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(0.5, 1, (600, 3)), rng.normal(0, 1, (600, 3))
+    at, before = np.concatenate([p, q, 50 * q]), rng.normal(size=1800)
+    for width in (0.02, 0.7):
+        fit = Bumps(width=width).fit(Rows.of(as_two_samples(p, q)), Seeds(0))
+        expected = fit.log_ratio(at, before)
+        assert QuickBumps.of(fit).log_ratio(at, before) == pytest.approx(expected, abs=1e-8)
+
+
+def test_bins_move_with_the_coefficients():
+    """As if rows were put into bins anew, but for the square of how much rows of a bin differ."""
+    rng = np.random.default_rng(0)
+    says, weight = rng.normal(size=(5000, 2)), rng.random(5000)
+    at, by = np.array([1.0, 0.3, -0.1]), np.array([0.004, -0.01, 0.02])
+    js, q = get_divergence("js"), Binned.of(rng.normal(size=4000))
+    for own in (None, weight):
+        halves = (slice(0, 2000), slice(2000, None))
+        first, second = (
+            MovingBins.of(says[half], None if own is None else own[half], at) for half in halves
+        )
+        moved = (first + second).moved(by)
+        ratio = says @ (at + by)[:-1] + (at + by)[-1]
+        anew = Binned.of(ratio, own)
+        assert moved.rows == anew.rows and moved.weight.sum() == pytest.approx(anew.weight.sum())
+        mean, found = (np.average(one.values, weights=one.weight) for one in (anew, moved))
+        assert found == pytest.approx(mean, rel=1e-9)
+        expected = BinnedRatios(anew, q).value(js)
+        # Rows of a bin differ by 0.01 nats: half its square is 5e-5.
+        assert BinnedRatios(moved, q).value(js) == pytest.approx(expected, abs=5e-5)
+        assert (first + second).distance(by) < 0.03
 
 
 def test_numbers_are_read_without_a_detour_where_none_is_missing():

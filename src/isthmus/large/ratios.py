@@ -17,7 +17,7 @@ from ..typing import Array, IntArray
 from ..uncertainty.all_rows import AllRows
 from .fitting import Drawn
 from .judged import Counting, JudgedRatios, misfit
-from .normals import log_ratio_of
+from .normals import log_ratio_of, shared_maps, unmapped
 from .passes import Passes
 from .scoring import Scoring
 
@@ -29,8 +29,10 @@ def by_groups(
 ) -> AllRows:
     """Every row's log-ratio by the model that was fitted without its group."""
     moved = tuple(_pair(drawn.samples, one.log_ratio) for one in without)
-    log_ratios = [log_ratio_of(one, drawn.samples.p.rows) for one in without]
-    p, q = scored_rows(passes, drawn, log_ratios, moved[0])
+    maps = shared_maps(without)
+    rows = drawn.samples.p.rows if maps is None else maps(drawn.samples.p.rows)
+    log_ratios = [log_ratio_of(one if maps is None else unmapped(one), rows) for one in without]
+    p, q = scored_rows(passes, drawn, log_ratios, moved[0], maps=maps)
     binned = JudgedRatios(p.binned, q.binned, misfit(p.counts, q.counts))
     return AllRows(binned, passes.count, names, moved)
 
@@ -42,7 +44,7 @@ def unseen(log_ratio: LogRatio, crossfit: CrossFit, drawn: Drawn, passes: Passes
 
 
 def together(crossfit: CrossFit, drawn: Drawn, scored: Sequence[Any]) -> JudgedRatios:
-    """Rows of p and of q outside the sample, None where there are none, with those of the sample."""
+    """Rows outside the sample, of p and of q, with those of the sample."""
     ratios = crossfit.log_ratio_p, crossfit.log_ratio_q
     of_sample = [
         Binned.of(ratio, sample.weight if sample.weighted else None)
@@ -63,12 +65,13 @@ def scored_rows(
     log_ratios: Sequence[LogRatio],
     of_sample: tuple[Array, Array],
     seen: tuple[IntArray | None, IntArray | None] = (None, None),
+    maps: LogRatio | None = None,
 ) -> list[Any]:
     """The last pass: log-ratios of p and of q in bins; None where all rows of one are seen."""
     p, q = (source.rows for source in passes.sources)
     counting = Counting.both(drawn.samples, of_sample, (p, q))
     tasks = [
-        Scoring(own, log_ratios, at, count)
+        Scoring(own, log_ratios, at, count, maps)
         for own, at, count in zip(drawn.pieces, seen, counting, strict=True)
     ]
     return passes("divergences", tasks)

@@ -56,12 +56,15 @@ class Scoring:
         Numbers of the rows that it was fitted to, in order, which are left out.
     counting : Counting
         Counts the rows in ranges of their columns.
+    maps : callable or None
+        What turns rows into those that the functions take, once for all of them.
     """
 
     pieces: Pieces
     log_ratios: Sequence[Callable[[Array], Array]]
     seen: IntArray | None
     counting: Counting
+    maps: Callable[[Array], Array] | None = None
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Scored | None:
         """The bins and counts of a part; None where no row is left."""
@@ -78,10 +81,11 @@ class Scoring:
 
     def _at(self, piece: Piece) -> Array:
         """Log-ratios of rows, each by the function of its group."""
+        rows = piece.rows if self.maps is None else self.maps(piece.rows)
         if len(self.log_ratios) == 1:
-            return self.log_ratios[0](piece.rows)
+            return self.log_ratios[0](rows)
         order, ends = piece.ordered(len(self.log_ratios))
-        rows, out = piece.rows.take(order, axis=0), np.empty(len(order))
+        rows, out = rows.take(order, axis=0), np.empty(len(order))
         for k, f in enumerate(self.log_ratios):
             at = slice(ends[k], ends[k + 1])
             if at.stop > at.start:

@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 import isthmus
 from isthmus.data.sample import bounded_rows
-from isthmus.sources import whole
+from isthmus.sources import as_source, whole
 from isthmus.sources.whole import drawn_together, in_memory
 from isthmus.tables.columns import TableError
 
@@ -54,6 +54,21 @@ def test_mutual_information_of_files_is_that_of_their_rows(folder):
     at = bounded_rows(600, 300)
     assert some.value == isthmus.mutual_information(x[at], y[at], **kept).value
     assert "300 of 600 rows were drawn" in " ".join(some.notes)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask's own
+def test_partitions_of_dask_are_counted_one_by_one(tmp_path):
+    """Of few columns Dask reads several files as one partition, where it may."""
+    frames = pytest.importorskip("dask.dataframe")
+    rng = np.random.default_rng(0)
+    for k in range(3):
+        table = pa.table({name: rng.normal(size=100 + k) for name in "abcdefgh"})
+        parquet.write_table(table, tmp_path / f"{k}.parquet")
+    frame = frames.read_parquet(tmp_path)[["b"]]
+    source = as_source(frame, "p")
+    assert [part.rows for part in source.parts] == [100, 101, 102]
+    found = np.concatenate([batch["b"].to_numpy() for batch in source.batches()])
+    assert np.array_equal(found, parquet.read_table(tmp_path)["b"].to_numpy())
 
 
 def test_weights_of_files_are_those_of_their_rows(folder, monkeypatch):

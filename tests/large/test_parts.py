@@ -25,7 +25,15 @@ from isthmus.large.looking import QuickLook
 from isthmus.large.moving import MovingBins
 from isthmus.large.normals import TwoNormals, log_ratio_of
 from isthmus.large.passes import Passes
-from isthmus.large.pieces import GROUPS, Piece, Pieces, groups_of, plain_columns, side_by_side
+from isthmus.large.pieces import (
+    GROUPS,
+    Piece,
+    Pieces,
+    groups_of,
+    plain_columns,
+    side_by_side,
+    together,
+)
 from isthmus.large.quick import QuickBumps, QuickTrees
 from isthmus.large.sampling import Keep
 from isthmus.storing.trees import TreeSum
@@ -59,6 +67,23 @@ def test_a_piece_is_split_into_its_groups():
         assert np.array_equal(some.rows, piece.rows[group == k])
         assert np.array_equal(some.weight, piece.weight[group == k])
     assert sum(len(some.rows) for some in found.values()) == 300
+
+
+def test_pieces_are_joined():
+    rng = np.random.default_rng(0)
+    rows, weight = rng.normal(size=(50, 2)), rng.random(50)
+    for own in (None, weight):
+        pieces = [
+            Piece(
+                rows[at : at + 10], None if own is None else own[at : at + 10], at + np.arange(10)
+            )
+            for at in range(0, 50, 10)
+        ]
+        found = list(together(iter(pieces), 50))
+        assert [len(one.rows) for one in found] == [30, 20]
+        assert np.array_equal(np.concatenate([one.rows for one in found]), rows)
+        assert np.array_equal(np.concatenate([one.numbers for one in found]), np.arange(50))
+        assert own is None or np.array_equal(np.concatenate([one.weight for one in found]), own)
 
 
 def test_rows_that_were_seen_are_left_out():

@@ -107,9 +107,9 @@ def _critic(
     scales = np.exp(model.log_prior) * masses.sum() / masses
     curvature = Curvature.of(rows, model, mdre.l2_, float(masses.sum()))
     without = [model] * GROUPS
-    for _ in range(STEPS):
+    for left in reversed(range(STEPS)):
         tasks = [
-            Slope(own, model, label, float(scale))
+            Slope(own, model, label, float(scale), 1 if left else GROUPS)
             for label, (own, scale) in enumerate(zip(pieces, scales, strict=True))
         ]
         slopes = passes("critic", tasks, *sources)

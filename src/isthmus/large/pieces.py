@@ -188,6 +188,27 @@ class Pieces:
         return as_weight(column, len(some), f"Column {self.weight!r} of {self.label}")
 
 
+def together(pieces: Iterator[Piece], numbers: int) -> Iterator[Piece]:
+    """Pieces joined, so many that each has some number of numbers."""
+    held: list[Piece] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(one.rows.size for one in held) >= numbers:
+            yield _joined(held)
+            held = []
+    if held:
+        yield _joined(held)
+
+
+def _joined(held: Sequence[Piece]) -> Piece:
+    weights = [one.weight for one in held if one.weight is not None]
+    return Piece(
+        np.concatenate([one.rows for one in held]),
+        np.concatenate(weights) if weights else None,
+        np.concatenate([one.numbers for one in held]),
+    )
+
+
 def plain_columns(batch: Any, encoder: Any) -> list[np.ndarray] | None:
     """Columns of numbers that are used as they are, without a detour; None for any others."""
     plans = encoder.plans

@@ -49,16 +49,23 @@ def write_samples(folder: Path, rows: int, seed: int) -> None:
 
 
 def bare(task: Found) -> Found:
-    """Read all columns of both samples, with one product of matrices a block."""
+    """Read all columns of both samples, with one product of matrices a block: the least of three.
+
+    The first one may find the files on disk, which is no processor's time but for what the system
+    does; what is compared with it finds them in memory.
+    """
     matrix = np.random.default_rng(0).normal(size=(COLUMNS, COLUMNS)).astype(np.float32)
-    start = _now()
-    total = 0.0
-    for path in sorted(Path(task["folder"]).glob("*/*.parquet")):
-        with parquet.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(BLOCK_ROWS, use_threads=False):
-                block = np.column_stack([column.to_numpy() for column in batch.columns])
-                total += float((block @ matrix)[0, 0])
-    return _spent(start)
+    found = []
+    for _ in range(3):
+        start = _now()
+        total = 0.0
+        for path in sorted(Path(task["folder"]).glob("*/*.parquet")):
+            with parquet.ParquetFile(path, pre_buffer=False) as file:
+                for batch in file.iter_batches(BLOCK_ROWS, use_threads=False):
+                    block = np.column_stack([column.to_numpy() for column in batch.columns])
+                    total += float((block @ matrix)[0, 0])
+        found.append(_spent(start))
+    return min(found, key=lambda one: one["processor_seconds"])
 
 
 def compared(task: Found) -> Found:
@@ -85,6 +92,28 @@ def compared(task: Found) -> Found:
         "pass_seconds": _in_passes(stages),
         "kl": [kl.value, kl.low, kl.high],
         "rests_on": c.rests_on,
+    }
+
+
+def same(task: Found) -> Found:
+    """Files against the same rows in memory: how far value and interval are apart."""
+    folder = Path(task["folder"])
+    write_samples(folder, task["rows"], seed=1)
+    tables = [parquet.read_table(folder / side) for side in "pq"]
+    arrays = [
+        np.column_stack([column.to_numpy() for column in table.columns]).astype(np.float64)
+        for table in tables
+    ]
+    found = [
+        isthmus.compare(*pair, random_state=0)
+        for pair in ((folder / "p", folder / "q"), tables, arrays)
+    ]
+    cleared(folder)
+    kls = np.array([[c.kl.value, c.kl.low, c.kl.high] for c in found])
+    return {
+        "rows": task["rows"],
+        "settings": sorted({c.rests_on for c in found}),
+        "apart": float(np.abs(kls / kls[0] - 1.0).max()),
     }
 
 
@@ -144,6 +173,7 @@ TASKS: dict[str, Callable[[Found], Found]] = {
     "bare": bare,
     "compare": compared,
     "score": scored,
+    "same": same,
     "in memory": in_memory,
     "log-ratio": log_ratio,
 }
@@ -176,7 +206,8 @@ def _workers(count: int) -> Iterator[Any]:
 
 
 def _import() -> None:
-    import isthmus.large  # noqa: F401
+    import isthmus.large.comparing
+    import isthmus.sources.parquet  # noqa: F401
 
 
 def _in_passes(stages: list[tuple[str, float]]) -> float:

@@ -26,6 +26,7 @@ WORDS = {
     "slope": "exponent of time in rows",
     "workers_speed": "two workers of Dask over one, in the passes",
     "workers_apart": "relative difference of their answers",
+    "same_apart": "relative difference of files, tables and arrays, same settings",
     "score_over_bare": "log-ratios to Parquet, over a bare pass that reads and writes",
     "memory_over_data": "a million rows in memory: peak over the data",
     "convex on normals": "`log_ratio`, convex critic on normals, over one product",

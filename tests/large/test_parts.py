@@ -1,11 +1,14 @@
 """Rows of a source by their numbers: pieces, groups, the sample, coefficients of a stack."""
 
+from dataclasses import fields
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import isthmus
-from isthmus.candidates import Trees
+from isthmus.candidates import Bumps, Trees
 from isthmus.candidates.base import Rows
 from isthmus.candidates.trees import TreesFit
 from isthmus.data.engine import Here
@@ -13,15 +16,31 @@ from isthmus.data.memory import array_source
 from isthmus.data.sample import bounded_rows, row_hash
 from isthmus.data.seeds import Seeds
 from isthmus.data.validation import as_two_samples
+from isthmus.functionals import get_divergence
+from isthmus.functionals.binned import Binned, BinnedRatios
+from isthmus.large.anchors import extremes
 from isthmus.large.coefficients import Curve, judged, weighed
 from isthmus.large.critic import drawn_source
+from isthmus.large.looking import QuickLook
+from isthmus.large.moving import MovingBins
 from isthmus.large.normals import TwoNormals, log_ratio_of
 from isthmus.large.passes import Passes
-from isthmus.large.pieces import GROUPS, Piece, Pieces, groups_of, plain_rows
-from isthmus.large.quick import QuickTrees
+from isthmus.large.pieces import (
+    GROUPS,
+    Piece,
+    Pieces,
+    groups_of,
+    plain_columns,
+    side_by_side,
+    together,
+)
+from isthmus.large.quick import QuickBumps, QuickTrees
 from isthmus.large.sampling import Keep
 from isthmus.storing.trees import TreeSum
+from isthmus.tables.columns import Column
 from isthmus.tables.frames import TableEncoder
+from isthmus.tables.looking import Looking
+from isthmus.tables.tallies import Levels, Values
 
 
 def test_bounded_rows_are_those_of_smallest_hashes():
@@ -48,6 +67,23 @@ def test_a_piece_is_split_into_its_groups():
         assert np.array_equal(some.rows, piece.rows[group == k])
         assert np.array_equal(some.weight, piece.weight[group == k])
     assert sum(len(some.rows) for some in found.values()) == 300
+
+
+def test_pieces_are_joined():
+    rng = np.random.default_rng(0)
+    rows, weight = rng.normal(size=(50, 2)), rng.random(50)
+    for own in (None, weight):
+        pieces = [
+            Piece(
+                rows[at : at + 10], None if own is None else own[at : at + 10], at + np.arange(10)
+            )
+            for at in range(0, 50, 10)
+        ]
+        found = list(together(iter(pieces), 50))
+        assert [len(one.rows) for one in found] == [30, 20]
+        assert np.array_equal(np.concatenate([one.rows for one in found]), rows)
+        assert np.array_equal(np.concatenate([one.numbers for one in found]), np.arange(50))
+        assert own is None or np.array_equal(np.concatenate([one.weight for one in found]), own)
 
 
 def test_rows_that_were_seen_are_left_out():
@@ -150,12 +186,97 @@ def test_quick_trees_are_the_same_trees():
     assert QuickTrees.of(Trees(leaves=31, rounds=5).fit(rows, Seeds(0))) is None
 
 
+def test_quick_bumps_are_the_same_bumps():
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(0.5, 1, (600, 3)), rng.normal(0, 1, (600, 3))
+    at, before = np.concatenate([p, q, 50 * q]), rng.normal(size=1800)
+    for width in (0.02, 0.7):
+        fit = Bumps(width=width).fit(Rows.of(as_two_samples(p, q)), Seeds(0))
+        expected = fit.log_ratio(at, before)
+        assert QuickBumps.of(fit).log_ratio(at, before) == pytest.approx(expected, abs=1e-8)
+
+
+def test_bins_move_with_the_coefficients():
+    """As if rows were put into bins anew, but for the square of how much rows of a bin differ."""
+    rng = np.random.default_rng(0)
+    says, weight = rng.normal(size=(5000, 2)), rng.random(5000)
+    at, by = np.array([1.0, 0.3, -0.1]), np.array([0.004, -0.01, 0.02])
+    js, q = get_divergence("js"), Binned.of(rng.normal(size=4000))
+    for own in (None, weight):
+        halves = (slice(0, 2000), slice(2000, None))
+        first, second = (
+            MovingBins.of(says[half], None if own is None else own[half], at) for half in halves
+        )
+        moved = (first + second).moved(by)
+        ratio = says @ (at + by)[:-1] + (at + by)[-1]
+        anew = Binned.of(ratio, own)
+        assert moved.rows == anew.rows and moved.weight.sum() == pytest.approx(anew.weight.sum())
+        mean, found = (np.average(one.values, weights=one.weight) for one in (anew, moved))
+        assert found == pytest.approx(mean, rel=1e-9)
+        expected = BinnedRatios(anew, q).value(js)
+        # Rows of a bin differ by 0.01 nats: half its square is 5e-5.
+        assert BinnedRatios(moved, q).value(js) == pytest.approx(expected, abs=5e-5)
+        assert (first + second).distance(by) < 0.03
+
+
 def test_numbers_are_read_without_a_detour_where_none_is_missing():
     table = pa.table({"a": pa.array([1, 2, 3]), "b": pa.array([0.5, 1.5, 2.5], pa.float32())})
     encoder = TableEncoder().fit(table, table.slice(1))
-    assert np.array_equal(plain_rows(table, encoder), encoder.rows_of(table)[0])
-    for column in (pa.array([1.0, None, 2.0]), pa.array([1.0, np.nan, 2.0])):
-        assert plain_rows(table.set_column(0, "a", column), encoder) is None
+    found = side_by_side(plain_columns(table, encoder), slice(1, 3))
+    assert np.array_equal(found, encoder.rows_of(table)[0][1:])
+    for bad in (None, np.nan, np.inf):
+        changed = table.set_column(0, "a", pa.array([1.0, bad, 2.0]))
+        assert plain_columns(changed, encoder) is None
+
+
+def test_extremes_of_columns_whatever_their_number():
+    rng = np.random.default_rng(0)
+    for shape in ((3, 2), (1000, 7), (129, 2), (40, 300)):
+        X = rng.normal(size=shape)
+        low, high = extremes(X)
+        assert np.array_equal(low, X.min(axis=0)) and np.array_equal(high, X.max(axis=0))
+
+
+def test_a_quick_look_finds_what_a_look_finds():
+    """Numbers, numbers with gaps, whole numbers, text and dates, however they are cut."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    gaps = rng.normal(size=n)
+    gaps[::7] = np.nan
+    table = pa.table(
+        {
+            "x": rng.normal(size=n).astype(np.float32),
+            "gaps": gaps,
+            "key": np.arange(n),
+            "few": rng.integers(0, 3, n) / 2,
+            "town": rng.choice(["Bonn", "Kiel"], n),
+            "day": pa.array(rng.integers(0, 99, n).astype("datetime64[D]")),
+            "far": np.where(np.arange(n) == 5, np.inf, gaps),
+        }
+    )
+    names = tuple(table.column_names)
+    look = Looking.at(n, names, "p", most=500)
+    for cut in ([n], [9000, n - 9000]):
+        ends = np.concatenate([[0], np.cumsum(cut)])
+        batches = [table.slice(a, b - a) for a, b in pairwise(ends)]
+        expected, found = look([table], 70), QuickLook(look)(iter(batches), 70)
+        assert found.rows == expected.rows and list(found.columns) == list(expected.columns)
+        for name in names:
+            _same(found.columns[name], expected.columns[name])
+            a, b = (one.drawn.columns[name] for one in (found, expected))
+            assert np.array_equal(a.values, b.values, equal_nan=a.kind != "category")
+        assert np.array_equal(found.drawn.places, expected.drawn.places)
+        assert np.array_equal(found.drawn.hashes, expected.drawn.hashes)
+
+
+def _same(found, expected):
+    """Two summaries say the same."""
+    for field in fields(expected):
+        a, b = getattr(found, field.name), getattr(expected, field.name)
+        if isinstance(b, Values | Levels):
+            assert np.array_equal(a.rows, b.rows)
+        elif not isinstance(b, Column) and field.name != "parts":
+            assert a == b or np.isnan([a, b]).all(), field.name
 
 
 def test_weights_travel_with_their_rows():

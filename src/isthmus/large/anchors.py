@@ -75,29 +75,62 @@ class Summing:
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Sums:
         """Sums over the rows of a part."""
-        d, found = len(self.component.mean), None
-        heavy = np.isfinite(self.component.df)
+        d, df = len(self.component.mean), self.component.df
+        products, squares, rows = np.zeros((GROUPS, d + 1, d + 1)), [], 0
+        weights: list[Array | None] = []
         for piece in self.pieces(batches, first):
-            squares, products = None, np.zeros((GROUPS, d + 1, d + 1))
-            Z = self.where(piece.rows)
-            padded = np.empty((len(Z), d + 1))
+            padded = np.empty((len(piece.rows), d + 1))
             padded[:, 0] = 1.0
-            if heavy:
+            weight = piece.weight
+            if np.isfinite(df):
+                Z = self.where(piece.rows)
                 own = self.component.standard(Z)
                 square = np.maximum(np.einsum("ij,ij->i", own, own), 1e-300)
-                squares = Binned.of(np.log(square), piece.weight)
-                df = self.component.df
+                squares.append(np.log(square))
+                weights.append(weight)
                 pull = (df + d) / (df + square)
-                piece = piece._replace(weight=pull if piece.weight is None else pull * piece.weight)
-            elif (Z.min(axis=0) < self.low).any() or (Z.max(axis=0) > self.high).any():
-                np.clip(Z, self.low, self.high, out=Z)
-            np.subtract(Z, self.component.mean, out=padded[:, 1:])
-            for k, some in piece._replace(rows=padded).groups(GROUPS):
+                weight = pull if weight is None else pull * weight
+                np.subtract(Z, self.component.mean, out=padded[:, 1:])
+            else:
+                self._about_mean(piece.rows, padded)
+            for k, some in piece._replace(rows=padded, weight=weight).groups(GROUPS):
                 D = some.rows
                 products[k] += D.T @ (D if some.weight is None else D * some.weight[:, None])
-            one = Sums(products, squares, len(Z))
-            found = one if found is None else found + one
-        return found if found is not None else Sums(np.zeros((GROUPS, d + 1, d + 1)), None, 0)
+            rows += len(padded)
+        return Sums(products, _binned(squares, weights), rows)
+
+    def _about_mean(self, X: Array, padded: Array) -> None:
+        """Coordinates of rows less the mean, with far outliers pulled in, beside the ones."""
+        mean, where, out = self.component.mean, self.where, padded[:, 1:]
+        if where.maps is None:
+            # Both centres are taken off at once.
+            np.matmul(X - where.affine.inverse(mean), where.affine.forward, out=out)
+        else:
+            np.subtract(where(X), mean, out=out)
+        low, high = self.low - mean, self.high - mean
+        least, most = extremes(padded)
+        if (least[1:] < low).any() or (most[1:] > high).any():
+            np.clip(out, low, high, out=out)
+
+
+def extremes(X: Array) -> tuple[Array, Array]:
+    """Least and largest value of every column."""
+    # Of narrow rows many are compared at a time.
+    together = max(256 // X.shape[1], 1)
+    whole = len(X) - len(X) % together
+    found = [X[whole:]]
+    if whole:
+        wide = X[:whole].reshape(-1, together * X.shape[1])
+        found += [one.reshape(together, -1) for one in (wide.min(axis=0), wide.max(axis=0))]
+    ends = np.concatenate(found)
+    return ends.min(axis=0), ends.max(axis=0)
+
+
+def _binned(log_squares: Sequence[Array], weights: Sequence[Array | None]) -> Binned | None:
+    if not log_squares:
+        return None
+    own = [weight for weight in weights if weight is not None]
+    return Binned.of(np.concatenate(log_squares), np.concatenate(own) if own else None)
 
 
 @dataclass(frozen=True)

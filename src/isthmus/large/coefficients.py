@@ -15,6 +15,12 @@ from .pieces import Pieces
 _RIDGE = 4.0
 """Precision of a coefficient around that of the sample: candidates that say the same stay apart."""
 
+_WEIGHED = 4
+"""The block of hashes that says which rows are asked for coefficients."""
+
+_ASKED_ROWS = 1_000_000
+"""Rows of each sample that are asked."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -58,6 +64,8 @@ class Weighing:
         1 for rows of p, -1 for those of q.
     seen : ndarray of int
         Numbers of the rows of the sample, in order.
+    one_in : int
+        One row in so many is asked, by the hashes of their numbers.
     """
 
     pieces: Pieces
@@ -65,17 +73,25 @@ class Weighing:
     coefficients: Array
     sign: float
     seen: IntArray
+    one_in: int = 1
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Curve:
         """Slope and curvature over the rows of a part."""
         k = len(self.coefficients)
         total = Curve(0.0, np.zeros(k), np.zeros((k, k)))
         for piece in self.pieces(batches, first):
-            rows, weight, _ = piece.without(self.seen)
-            if not len(rows):
-                continue
-            total += Curve.at(self.says(rows), weight, self.coefficients, self.sign)
+            own = piece.without(self.seen)
+            if len(own.rows) and self.one_in > 1:
+                own = own.take(np.flatnonzero(own.drawn(self.one_in, _WEIGHED)))
+            if len(own.rows):
+                says = self.says(own.rows)
+                total += Curve.at(says, own.weight, self.coefficients, self.sign)
         return total
+
+
+def one_in(rows: int) -> int:
+    """One of how many rows is asked for coefficients, from which a step over all rows goes on."""
+    return -(-rows // _ASKED_ROWS)
 
 
 _STEPS = 8

@@ -18,7 +18,8 @@ from ..settings import Call
 from ..tables.door import Door
 from ..tables.frames import TableEncoder
 from ..typing import IntArray
-from .fitting import Drawn, fit_all_rows
+from .all_rows import fit_all_rows
+from .fitting import Drawn
 from .judged import JudgedRatios
 from .passes import Passes, Report
 from .pieces import Pieces

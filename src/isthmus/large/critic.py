@@ -21,12 +21,15 @@ from ..model.objective import Objective
 from ..model.rows import ClassRows
 from ..model.solvers import EXACT_LIMIT, solve_dense, solve_hessian
 from ..typing import Array
-from .pieces import GROUPS, Pieces
+from .pieces import GROUPS, Pieces, together
 
 STEPS = 3
 """Newton's steps, each of which is a pass; the last one has the gradients of groups too."""
 
 _DRAWN_ROWS, _BLOCK_ROWS = 1 << 18, 1 << 16
+
+_TOGETHER = 2_000_000
+"""Numbers that gradients are taken of at a time: of few rows of a group they take as long."""
 
 
 def drawn_source(auxiliary: Any, label: str, rows: int, seed: int, columns: int) -> Source:
@@ -58,20 +61,23 @@ class Slope:
         The class of the rows.
     scale : float
         What every row's weight is multiplied by.
+    groups : int
+        Number of groups.
     """
 
     pieces: Pieces
     model: ClassModel
     label: int
     scale: float
+    groups: int = GROUPS
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Array:
         """The gradients of the groups, shape (groups, parameters)."""
         critic = self.model.critic
         assert critic is not None
-        total = np.zeros((GROUPS, critic.n_parameters))
-        for piece in self.pieces(batches, first):
-            for k, some in piece.groups(GROUPS):
+        total = np.zeros((self.groups, critic.n_parameters))
+        for piece in together(self.pieces(batches, first), _TOGETHER):
+            for k, some in piece.groups(self.groups):
                 weight = np.ones(len(some.rows)) if some.weight is None else some.weight
                 total[k] += self._gradient(some.rows, self.scale * weight)
         return total
@@ -124,11 +130,13 @@ class Curvature:
 def step(
     model: ClassModel, slopes: Sequence[Array], l2: float, curvature: Curvature
 ) -> tuple[ClassModel, list[ClassModel]]:
-    """The model after a step, and after that without each group of rows."""
+    """The model after a step, and after that without each group of rows if there are several."""
     by_group = sum(slopes[1:], start=slopes[0])
     whole = by_group.sum(axis=0) + l2 * model.theta
     moves = curvature.solve(np.vstack([whole, by_group]))
     theta = model.theta - moves[0]
+    if len(by_group) == 1:
+        return replace(model, theta=theta), []
     spared = GROUPS / (GROUPS - 1.0)
     without = [replace(model, theta=theta + spared * move) for move in moves[1:]]
     return replace(model, theta=theta), without

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtri
 
-from ..data.sample import TwoSamples, row_hash
+from ..data.sample import TwoSamples
 from ..functionals import Divergence, get_divergence
 from ..functionals.binned import BinnedRatios
 from ..typing import Array
@@ -95,13 +95,10 @@ class Counting:
 
     def __call__(self, piece: Piece, log_ratio: Array) -> Counts:
         """The counts of some rows."""
-        rows, weight, numbers = piece
         if self.one_in > 1:
-            first = int(numbers[0])
-            drawn = row_hash(_COUNTED, int(numbers[-1]) - first + 1, first)[numbers - first]
-            at = drawn % np.uint64(self.one_in) == 0
-            rows, log_ratio = rows[at], log_ratio[at]
-            weight = None if weight is None else weight[at]
+            at = np.flatnonzero(piece.drawn(self.one_in, _COUNTED))
+            piece, log_ratio = piece.take(at), log_ratio[at]
+        rows, weight, _ = piece
         own = np.ones(len(rows)) if weight is None else weight
         # A ratio that overflows is one of few rows, which decide nothing here.
         mass = own * np.exp(np.minimum(log_ratio, 300.0)) if self.tilted else own

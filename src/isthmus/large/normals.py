@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..anchors.elliptical import Component, noise_correction
+from ..maps.shared import SharedMaps
 from ..model.classes import ClassModel
 from ..model.folded import Folded
 from ..typing import Array
@@ -76,3 +77,18 @@ def log_ratio_of(model: ClassModel, rows: Array) -> Callable[[Array], Array]:
         if np.all(np.abs(found - expected) <= _SAME * (1.0 + np.abs(expected))):
             return normals
     return folded
+
+
+def shared_maps(models: Sequence[ClassModel]) -> SharedMaps | None:
+    """The maps of columns that come before anything else in all of some models, if they do."""
+    maps = models[0].offsets.where.maps
+    same = all(one.offsets.where.maps is maps for one in models)
+    # What is not anchors alone may look at the columns themselves.
+    folds = maps is not None and all(Folded.of(unmapped(one), 0, 1) is not None for one in models)
+    return maps if same and folds else None
+
+
+def unmapped(model: ClassModel) -> ClassModel:
+    """The same model of columns that are mapped already."""
+    where = replace(model.offsets.where, maps=None)
+    return replace(model, offsets=replace(model.offsets, where=where))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 from ..data.blocks import add
 from ..data.engine import Engine, Pure
-from ..data.source import Batch, Part, Source
+from ..data.source import Part, Source
+from ..tables.looking import Looking
 from ..words import rate
+from .looking import QuickLook
 
 Report = Callable[..., None]
-
-_NUMBERS = 5_000_000
-"""Numbers of a table that are looked at together."""
 
 
 class Passes:
@@ -65,33 +63,6 @@ class Passes:
         return out
 
 
-@dataclass(frozen=True)
-class Joined:
-    """A function of the batches of a part, which gets some of them as one.
-
-    What is looked at in every batch anew, such as its first rows, is then looked at less often.
-    """
-
-    f: Pure[Any]
-
-    def __call__(self, batches: Iterator[Batch], first: int) -> Any:
-        """As of the function."""
-        return self.f(_joined(batches), first)
-
-
-def _joined(batches: Iterator[Batch]) -> Iterator[Batch]:
-    import pyarrow as pa
-
-    held: list[Any] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) * batch.num_columns >= _NUMBERS:
-            yield pa.concat_tables(held).combine_chunks()
-            held = []
-    if held:
-        yield pa.concat_tables(held).combine_chunks()
-
-
 class _Told:
     """An engine that reports how many rows are done."""
 
@@ -104,8 +75,8 @@ class _Told:
         self, f: Pure[Any], parts: Sequence[Part], names: tuple[str, ...] | None
     ) -> Iterator[Any]:
         """As of the engine."""
-        joined = Joined(f)
-        for part, found in zip(parts, self.engine.map(joined, parts, names), strict=True):
+        quick = QuickLook(f) if isinstance(f, Looking) else f
+        for part, found in zip(parts, self.engine.map(quick, parts, names), strict=True):
             self.done += part.rows
             told = f"{self.what}, {rate(self.done, monotonic() - self.begun)}"
             self.report(told, self.done / self.rows)

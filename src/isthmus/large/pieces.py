@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ctypes
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -14,13 +17,16 @@ from ..data.sample import row_hash
 from ..data.source import Batch
 from ..data.validation import as_weight
 from ..tables.columns import as_columns
-from ..typing import Array, IntArray
+from ..typing import Array, BoolArray, IntArray
 
-PIECE_ROWS = 1 << 14
+PIECE_ROWS = 1 << 13
 """Rows that are worked on at a time: few enough to stay in the cache."""
 
 GROUPS = 20
 """Groups of rows, by a hash of the row: fits without each of them tell the error of a fit."""
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Options of glibc: what is kept, and the size of arrays that have memory of their own."""
 
 _FOLDS = 1
 """The block of hashes that groups come from; that of the sample is another."""
@@ -45,7 +51,8 @@ class Piece(NamedTuple):
     def take(self, at: Any) -> Piece:
         """Some of the rows."""
         weight = None if self.weight is None else self.weight[at]
-        return Piece(self.rows[at], weight, self.numbers[at])
+        rows = self.rows[at] if isinstance(at, slice) else _taken(self.rows, at)
+        return Piece(rows, weight, self.numbers[at])
 
     def without(self, places: IntArray) -> Piece:
         """Those rows whose numbers are not among some, which are in order."""
@@ -55,6 +62,12 @@ class Piece(NamedTuple):
         kept = np.ones(len(self.numbers), dtype=bool)
         kept[np.searchsorted(self.numbers, places[first:last])] = False
         return self.take(kept)
+
+    def drawn(self, one_in: int, block: int) -> BoolArray:
+        """Which rows are drawn, one in so many, by the hashes of a block."""
+        first, n = int(self.numbers[0]), int(self.numbers[-1] - self.numbers[0]) + 1
+        found: BoolArray = row_hash(block, n, first) % np.uint64(one_in) == 0
+        return found if n == len(self.numbers) else found[self.numbers - first]
 
     def groups(self, count: int) -> Iterator[tuple[int, Piece]]:
         """The rows of each of so many groups, for groups that have some."""
@@ -110,22 +123,34 @@ class Pieces:
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Iterator[Piece]:
         """The pieces of a part, whose first row has this number."""
+        keep_memory()
         for batch in batches:
             n = len(batch[0]) if isinstance(batch, tuple) else len(batch)
+            plain = None
+            if self.encoder is not None:
+                plain = plain_columns(batch, self.encoder)
             for begin in range(0, n, PIECE_ROWS):
-                end = min(begin + PIECE_ROWS, n)
-                piece = self._piece(_cut(batch, begin, end), first + begin)
+                at = slice(begin, min(begin + PIECE_ROWS, n))
+                piece = self._piece(batch, plain, at, first + begin)
                 if len(piece.rows):
                     yield piece
             first += n
 
-    def _piece(self, batch: Batch, first: int) -> Piece:
-        if isinstance(batch, np.ndarray | tuple):
+    def _piece(
+        self, batch: Batch, plain: Sequence[np.ndarray] | None, at: slice, first: int
+    ) -> Piece:
+        numbers = np.arange(first, first + at.stop - at.start)
+        weight = None
+        if plain is not None:
+            rows, weight = side_by_side(plain, at), self._weight(batch, at)
+        elif isinstance(batch, np.ndarray | tuple):
             rows, weight = batch if isinstance(batch, tuple) else (batch, None)
-            rows = self._checked(rows, first)
-            numbers = np.arange(first, first + len(rows))
+            rows, weight = self._checked(rows[at], first), None if weight is None else weight[at]
         else:
-            rows, weight, numbers = self._encoded(batch, first)
+            rows, kept = self.encoder.rows_of(batch.slice(at.start, len(numbers)), self.label)
+            weight = self._weight(batch, at)
+            if not kept.all():
+                weight, numbers = None if weight is None else weight[kept], numbers[kept]
         if self.projection is not None:
             rows = self.projection(rows)
         piece = Piece(rows, weight, numbers)
@@ -154,46 +179,87 @@ class Pieces:
             )
         return rows
 
-    def _encoded(self, batch: Any, first: int) -> tuple[Array, Array | None, IntArray]:
-        """Rows of a table, without those that are left out."""
-        rows, kept = plain_rows(batch, self.encoder), np.ones(1, dtype=bool)
-        if rows is None:
-            rows, kept = self.encoder.rows_of(batch, self.label)
-        weight, numbers = None, np.arange(first, first + len(batch))
-        if self.weight is not None:
-            column = as_columns(batch, self.label, [self.weight])[self.weight].numbers
-            weight = as_weight(column, len(batch), f"Column {self.weight!r} of {self.label}")
-        if not kept.all():
-            weight, numbers = None if weight is None else weight[kept], numbers[kept]
-        return rows, weight, numbers
+    def _weight(self, batch: Any, at: slice) -> Array | None:
+        """Weights of some rows of a table."""
+        if self.weight is None:
+            return None
+        some = batch.slice(at.start, at.stop - at.start)
+        column = as_columns(some, self.label, [self.weight])[self.weight].numbers
+        return as_weight(column, len(some), f"Column {self.weight!r} of {self.label}")
 
 
-def plain_rows(batch: Any, encoder: Any) -> Array | None:
+def together(pieces: Iterator[Piece], numbers: int) -> Iterator[Piece]:
+    """Pieces joined, so many that each has some number of numbers."""
+    held: list[Piece] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(one.rows.size for one in held) >= numbers:
+            yield _joined(held)
+            held = []
+    if held:
+        yield _joined(held)
+
+
+def _joined(held: Sequence[Piece]) -> Piece:
+    weights = [one.weight for one in held if one.weight is not None]
+    return Piece(
+        np.concatenate([one.rows for one in held]),
+        np.concatenate(weights) if weights else None,
+        np.concatenate([one.numbers for one in held]),
+    )
+
+
+def plain_columns(batch: Any, encoder: Any) -> list[np.ndarray] | None:
     """Columns of numbers that are used as they are, without a detour; None for any others."""
-    from pyarrow import types
-
     plans = encoder.plans
     if not all(
         plan.kind == plan.source_kind == "number" and plan.scale == 1.0 and not plan.indicator
         for plan in plans
     ):
         return None
-    out = np.empty((len(batch), len(plans)))
-    for k, plan in enumerate(plans):
-        column = batch.column(plan.source)
-        is_number = types.is_floating(column.type) or types.is_integer(column.type)
-        if column.null_count or not is_number:
-            return None
-        begin = 0
-        for chunk in column.chunks:
-            out[begin : begin + len(chunk), k] = chunk.to_numpy()
-            begin += len(chunk)
-    # NaN is a value that is missing.
-    return out if np.isfinite(out.sum()) else None
+    found = [numbers_of(batch.column(plan.source)) for plan in plans]
+    return None if any(column is None for column in found) else cast("list[np.ndarray]", found)
 
 
-def _cut(batch: Batch, begin: int, end: int) -> Batch:
-    """Some rows of a batch, without a copy."""
-    if isinstance(batch, tuple):
-        return tuple(part[begin:end] for part in batch)
-    return batch[begin:end] if isinstance(batch, np.ndarray) else batch.slice(begin, end - begin)
+def numbers_of(column: Any) -> np.ndarray | None:
+    """A column of a table of pyarrow as it lies; None where a number is missing or infinite."""
+    from pyarrow import types
+
+    whole = types.is_integer(column.type)
+    if column.null_count or not (whole or types.is_floating(column.type)):
+        return None
+    values = column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
+    # Either is NaN where one number is.
+    if len(values) and not whole and not np.isfinite([values.min(), values.max()]).all():
+        return None
+    return np.asarray(values)
+
+
+def side_by_side(columns: Sequence[np.ndarray], at: slice) -> Array:
+    """Some rows of columns as an array of shape (n, d)."""
+    out = np.empty((at.stop - at.start, len(columns)))
+    for k, column in enumerate(columns):
+        out[:, k] = column[at]
+    return out
+
+
+def _taken(rows: Array, at: np.ndarray) -> Array:
+    """Rows at some places, or where something holds; twice as quick as by an index."""
+    return rows.take(np.flatnonzero(at) if at.dtype == bool else at, axis=0)
+
+
+@cache
+def keep_memory() -> None:
+    """Have this process keep the memory of arrays that it lets go of, up to some 64 MB.
+
+    Otherwise glibc gives the memory of every array above a megabyte back, or above 128 kB where
+    Dask has told it to, and the system clears each of its pages anew: for sums over rows this
+    takes several times as long as the sums. Other systems have other ways.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    # musl has no such function.
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        for option, size in ((_TRIM_THRESHOLD, 1 << 26), (_MMAP_THRESHOLD, 1 << 25)):
+            set_option(option, size)

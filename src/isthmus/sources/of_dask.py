@@ -39,7 +39,11 @@ def frame_source(frame: Any, label: str) -> Source:
     if twice:
         raise TableError(f"Column names of {label} must differ; received {twice!r} twice.")
     named = _named(frame)
-    sizes = [int(n) for n in named.map_partitions(len, meta=("rows", "int64")).compute()]
+    from dask import compute, delayed
+
+    # Partition by partition: a sum over all of them may read several as one.
+    counted = [delayed(len)(part) for part in named[names[:1]].to_delayed()]
+    sizes = [int(n) for n in compute(*counted)]
     parts = joined(_sized(named, sizes), read_partition)
     if not sum(sizes):
         raise TableError(f"{label} must have at least one row; received none.")

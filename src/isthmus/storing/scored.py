@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..comparison import Comparison
+from ..data.blocks import slices
+from ..estimator import RatioEstimator
 from ..functionals import importance_weights
+from ..large.pieces import PIECE_ROWS, keep_memory, plain_columns, side_by_side
 from ..large.quick import quick
 from ..tables.columns import TableError
 from ..tables.door import Door
+from ..typing import Array
 from ..words import count, listed
 from .comparison import SavedComparison
 
@@ -88,13 +92,29 @@ class Scores:
         ):
             rows = np.column_stack([column.to_numpy() for column in rows.columns])
         try:
-            log_ratio = self.model.log_ratio(rows)
+            log_ratio = self._of_numbers(rows)
+            if log_ratio is None:
+                log_ratio = self.model.log_ratio(rows)
         except ValueError as error:
             raise TableError(f"{self.label}: {error}") from None
         out = part.select(list(self.keys)).append_column(LOG_RATIO, pa.array(log_ratio))
         if self.weights:
             own = importance_weights(log_ratio, normalise=False)
             out = out.append_column(WEIGHT, pa.array(own))
+        return out
+
+    def _of_numbers(self, rows: Any) -> Array | None:
+        """Log-ratios of a table of plain numbers; None for any other."""
+        encoder, estimator = _encoder(self.model), _estimator(self.model)
+        if encoder is None or getattr(self.model, "projection", None) is not None:
+            return None
+        columns = plain_columns(rows, encoder)
+        if columns is None or not isinstance(estimator, RatioEstimator):
+            return None
+        keep_memory()
+        out = np.empty(len(rows))
+        for at in slices(len(rows), PIECE_ROWS):
+            out[at] = estimator.log_ratio_at(side_by_side(columns, at))
         return out
 
     def nothing(self) -> Any:

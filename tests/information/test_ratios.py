@@ -73,7 +73,7 @@ def test_only_fitted_pairs_are_looked_at(ratio, sides):
     # Other pairs than the fitted ones are exchanged: the ratio at a pair does not change.
     x, y = sides
     order = np.r_[: N // 2, np.random.default_rng(2).permutation(np.arange(N // 2, N))]
-    moved = Marginal(y.raw[order], y.level[order], y.scores[order])
+    moved = Marginal(y.raw[order], y.level[order], y.scores[order], y.plain[order])
     other = RATIOS[ratio.name](x, moved)
     fitted, held = np.arange(N // 2), np.arange(N // 2, N)
     there = np.argsort(order)[held]

@@ -16,6 +16,7 @@ from .evaluation import CHASM, Evaluation, PairRatio, evaluate, joined
 from .focused import FocusedRatio
 from .marginal import Marginal, canonical, smoothed, sources
 from .mixtures import InlierRatio, MixtureRatio
+from .narrow import narrowed
 from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
 from .straight import straightened
@@ -68,6 +69,10 @@ class Trials:
         rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
         self.closest = -0.5 * float(np.log1p(-(rho**2)))
         self.straight: list[Pair] = [(both[0], both[1])] if bent else []
+        few = narrowed(self.x, self.y)
+        self.few: Trials | None = None
+        if few is not None:
+            self.few = Trials(*few, self.splits, self.seeds, self.verbose, self.found)
 
     @property
     def n_columns(self) -> int:
@@ -91,8 +96,15 @@ class Trials:
 
     @property
     def raw(self) -> Pair:
-        """Columns as they are, standardised."""
+        """Columns standardised, with long tails drawn in."""
         return self.x.raw, self.y.raw
+
+    @property
+    def plain(self) -> list[Pair]:
+        """Columns as they are, where some have longish tails that were drawn in."""
+        both = self.x.plain, self.y.plain
+        same = all(np.array_equal(a, b) for a, b in zip(both, self.raw, strict=True))
+        return [] if same else [both]
 
     @property
     def resolved(self) -> bool:
@@ -163,7 +175,7 @@ def _neighbours(trials: Trials) -> Iterator[PairRatio]:
 def _conditional(trials: Trials) -> Iterator[PairRatio]:
     """Columns of y given x, or of x given y, in the order that a few rows prefer."""
     highest, best, trials.ways = -np.inf, None, []
-    for both in trials.coordinates:
+    for both in (*trials.coordinates, *trials.plain):
         scores, ratio = _ways(trials, both)
         if scores and max(scores) > highest:
             highest, best, trials.ways = max(scores), ratio, scores
@@ -185,6 +197,13 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
     tried = [FocusedRatio(*trials.scores, trials.rng, turned) for turned in (False, True)]
     scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in tried]
     yield tried[int(np.argmax(scores))]
+
+
+def _narrow(trials: Trials) -> Iterator[PairRatio]:
+    """What is flexible, of the few columns that clearly matter."""
+    if trials.few is not None:
+        for family in (_conditional, _mixture, _neighbours):
+            yield from family(trials.few)
 
 
 def _finer(trials: Trials) -> Iterator[Pair]:
@@ -218,6 +237,9 @@ def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | N
 
 def _mixture(trials: Trials) -> Iterator[PairRatio]:
     """A mixture of normals in all columns, or in the leading directions where they are many."""
+    if trials.few is not None:
+        # Columns that show nothing would cost it more than they bring.
+        return
     d, n = trials.n_columns, len(trials.screen.train)
     widths = [max(trials.x.width, trials.y.width)] if d <= _MIXTURE else []
     if d > _WHOLE:
@@ -275,6 +297,7 @@ _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
     (_inliers, LIKELY),
     (_conditional, LIKELY),
     (_focused, LIKELY),
+    (_narrow, LIKELY),
     (_mixture, LIKELY),
     (_bent, LIKELY),
     (_neighbours, LIKELY),

@@ -5,7 +5,8 @@ r"""The ratio by way of conditional densities, column by column.
 
 Every factor is a regression with a residual of any shape: the column is a sum of smooth
 functions of single columns, and products of two where these help, plus a residual whose spread is
-the exponential of such a sum. Both sides of the ratio are densities, so that its mass is one
+the exponential of such a sum. What the other side says of the columns before, a function of several
+columns, is one more column to it: a bend that mixes columns is undone one after another. Both sides of the ratio are densities, so that its mass is one
 whatever the regression is; and x and y may be so close to a function of each other that no other
 pair of rows looks like theirs.
 """
@@ -24,8 +25,8 @@ from .density import Line, fit_line
 from .evaluation import LACKING, PairRatio
 from .mixtures import fit_normals
 
-# Rows for every feature, and knots of a column.
-_ROWS, _KNOTS = 20, 40
+# Rows for every feature, knots of a column, and of what was said of a column before.
+_ROWS, _KNOTS, _SAID_KNOTS = 20, 40, 12
 # Products that enter, and what their correlation with a residual must exceed, in standard errors.
 _PRODUCTS, _CLEAR = 6, 6.0
 # More columns than this have no products.
@@ -60,6 +61,14 @@ class Features:
         values = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-12)
         column = np.concatenate([np.arange(d), np.repeat(np.arange(d), each - 2)])
         return cls(np.hstack([z, values]), column)
+
+    def with_column(self, z: Array, number: int, knots: int) -> Features:
+        """With one more column, and the number that its features have."""
+        own = Features.of(z[:, None], knots)
+        column = np.full(own.values.shape[1], number)
+        return Features(
+            np.hstack([self.values, own.values]), np.concatenate([self.column, column])
+        )
 
     def with_products(self, z: Array, products: Sequence[tuple[int, int]]) -> Features:
         """With products of two columns, which are of the later one."""
@@ -144,8 +153,15 @@ class ConditionalRatio(PairRatio):
             self._products = self._sought(both, rows)
             self._sides = None
             both = self._features(len(rows))
-        self._factors = [self._factor(both, k, rows, True) for k in range(self.explained.shape[1])]
         self._own = self._alone(both, rows)
+        self._factors = []
+        first = self.given.shape[1] + self.explained.shape[1]
+        for k in range(self.explained.shape[1]):
+            self._factors.append(self._factor(both, k, rows, True))
+            said = self._factors[-1].mean_x
+            if k + 1 < self.explained.shape[1] and self.given.shape[1] > 1:
+                knots = min(self._knots(len(rows)), _SAID_KNOTS)
+                both = both[0].with_column(_standard(said), first + k, knots), both[1]
         return self
 
     def log_ratio(self, i: IntArray, j: IntArray) -> Array:
@@ -188,12 +204,16 @@ class ConditionalRatio(PairRatio):
 
     def _features(self, n: int) -> tuple[Features, Features]:
         if self._sides is None:
-            width = self.given.shape[1] + self.explained.shape[1]
-            knots = int(min(n / (self.rows_each * width) - 2, _KNOTS))
+            knots = self._knots(n)
             sides = [Features.of(z, knots) for z in (self.given, self.explained)]
             first = sides[0].with_products(self.given, self._products or [])
             self._sides = first, sides[1]
         return self._sides
+
+    def _knots(self, n: int) -> int:
+        """Knots of every column, where there are n rows."""
+        width = self.given.shape[1] + self.explained.shape[1]
+        return int(min(n / (self.rows_each * width) - 2, _KNOTS))
 
     def _sought(self, both: tuple[Features, Features], rows: IntArray) -> list[tuple[int, int]]:
         """Products of two columns of the given side that residuals clearly follow."""
@@ -258,6 +278,12 @@ class ConditionalRatio(PairRatio):
             return given @ one[1 : 1 + split], before @ one[1 + split :] + one[0]
 
         return _Factor(self.explained[:, k], *parts(mean), *parts(spread), line)
+
+
+def _standard(column: Array) -> Array:
+    """Of mean zero and variance one; nothing where it is constant."""
+    spread = float(column.std())
+    return (column - column.mean()) / spread if spread > 1e-9 else np.zeros(len(column))
 
 
 def _design(

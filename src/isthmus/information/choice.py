@@ -20,6 +20,7 @@ from .narrow import narrowed
 from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
 from .straight import straightened
+from .warped import WarpedRatio
 
 # Columns in all up to which a family is tried.
 _NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
@@ -33,6 +34,8 @@ _WHOLE, _LEADING = 12, 3
 _AMPLE = 200
 # Most non-linear canonical variates that are tried.
 _VARIATES = 6
+# Components of a mixture of such variates; 0 is for conditional densities.
+_WARPED = (0, 3, 8)
 # Rows on which settings are chosen.
 _SCREEN = 3000
 # Knots of a scale where x and y are closer than ranks resolve.
@@ -289,6 +292,9 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     if best is not None:
         best.use(best_k)
         yield best
+        warped = [WarpedRatio(best, k, trials.rng) for k in _WARPED]
+        scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in warped]
+        yield warped[int(np.argmax(scores))]
 
 
 _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (

@@ -6,9 +6,9 @@ r"""The ratio by way of conditional densities, column by column.
 Every factor is a regression with a residual of any shape: the column is a sum of smooth
 functions of single columns, and products of two where these help, plus a residual whose spread is
 the exponential of such a sum. What the other side says of the columns before, a function of several
-columns, is one more column to it: a bend that mixes columns is undone one after another. Both sides of the ratio are densities, so that its mass is one
-whatever the regression is; and x and y may be so close to a function of each other that no other
-pair of rows looks like theirs.
+columns, is one more column to it: a bend that mixes columns is undone one after another. Both sides
+of the ratio are densities, so that its mass is one whatever the regression is; and x and y may be
+so close to a function of each other that no other pair of rows looks like theirs.
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ class Features:
         """With one more column, and the number that its features have."""
         own = Features.of(z[:, None], knots)
         column = np.full(own.values.shape[1], number)
-        return Features(
-            np.hstack([self.values, own.values]), np.concatenate([self.column, column])
-        )
+        return Features(np.hstack([self.values, own.values]), np.concatenate([self.column, column]))
 
     def with_products(self, z: Array, products: Sequence[tuple[int, int]]) -> Features:
         """With products of two columns, which are of the later one."""

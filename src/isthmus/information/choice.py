@@ -35,7 +35,7 @@ _AMPLE = 200
 # Most non-linear canonical variates that are tried.
 _VARIATES = 6
 # Components of a mixture of such variates; 0 is for conditional densities.
-_WARPED = (0, 3, 8)
+_WARPED = (0, 8)
 # Rows on which settings are chosen.
 _SCREEN = 3000
 # Knots of a scale where x and y are closer than ranks resolve.
@@ -60,6 +60,9 @@ class Trials:
     found: list[Evaluation] = field(default_factory=list)
     ways: list[float] = field(default_factory=list)
     """Scores of all orders and directions of conditional densities, in the coordinates chosen."""
+
+    best: Evaluation | None = None
+    """The best so far."""
 
     def __post_init__(self) -> None:
         self.rng = self.seeds("shuffles")
@@ -142,13 +145,13 @@ def choose_ratio(
     trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds, verbose)
     best = trials.tried(Independence(*trials.scores))
     assert best is not None
-    first = best
+    first = trials.best = best
     for family, margin in _FAMILIES:
         for ratio in family(trials):
             found = trials.tried(ratio, best)
             # That there is any dependence has to be beyond doubt; of what kind it is, likely.
             if found is not None and found.beats(best, PROVEN if best is first else margin):
-                best = found
+                trials.best = best = found
     return best, trials
 
 
@@ -204,7 +207,8 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
 
 def _narrow(trials: Trials) -> Iterator[PairRatio]:
     """What is flexible, of the few columns that clearly matter."""
-    if trials.few is not None:
+    # Where a closed form is not behind, nothing is to be gained.
+    if trials.few is not None and trials.best is not None and trials.best.ratio.flexible:
         for family in (_conditional, _mixture, _neighbours):
             yield from family(trials.few)
 
@@ -240,7 +244,7 @@ def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | N
 
 def _mixture(trials: Trials) -> Iterator[PairRatio]:
     """A mixture of normals in all columns, or in the leading directions where they are many."""
-    if trials.few is not None:
+    if trials.few is not None and trials.best is not None and trials.best.ratio.flexible:
         # Columns that show nothing would cost it more than they bring.
         return
     d, n = trials.n_columns, len(trials.screen.train)
@@ -292,9 +296,13 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     if best is not None:
         best.use(best_k)
         yield best
+        if trials.best is None or trials.best.ratio is not best:
+            return
         warped = [WarpedRatio(best, k, trials.rng) for k in _WARPED]
         scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in warped]
-        yield warped[int(np.argmax(scores))]
+        # A few rows are enough to see that their shape is another one.
+        if max(scores) > float(trials.best.joint[trials.screen.held].mean()):
+            yield warped[int(np.argmax(scores))]
 
 
 _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (

@@ -33,6 +33,8 @@ _PRODUCTS, _CLEAR = 6, 6.0
 _FEW = 100
 _RIDGE, _SPREAD_RIDGE = 1e-9, 1e-3
 _STEPS = 4
+# Share of its variance that what is said of a column must have beyond straight lines.
+_STRAIGHT = 0.02
 # How many times what noise gives a column has to give to the mean, or to the spread.
 _MATTERS = 2.0, 3.0
 # Components of a mixture that the explained side may have by itself.
@@ -135,6 +137,7 @@ class ConditionalRatio(PairRatio):
         self.name = "conditional, x by y" if turned else "conditional"
         self._kinds: dict[tuple[int, bool], tuple[bool, tuple[str, float]]] = {}
         self._used: dict[tuple[int, bool], BoolArray] = {}
+        self._said: dict[int, bool] = {}
         self._components: int | None = None
         self._products: list[tuple[int, int]] | None = None
         self._sides: tuple[Features, Features] | None = None
@@ -156,11 +159,22 @@ class ConditionalRatio(PairRatio):
         first = self.given.shape[1] + self.explained.shape[1]
         for k in range(self.explained.shape[1]):
             self._factors.append(self._factor(both, k, rows, True))
-            said = self._factors[-1].mean_x
-            if k + 1 < self.explained.shape[1] and self.given.shape[1] > 1:
+            last = k + 1 == self.explained.shape[1]
+            if not last and self._bent(k, self._factors[-1].mean_x, rows):
                 knots = min(self._knots(len(rows)), _SAID_KNOTS)
-                both = both[0].with_column(_standard(said), first + k, knots), both[1]
+                said = _standard(self._factors[-1].mean_x)
+                both = both[0].with_column(said, first + k, knots), both[1]
         return self
+
+    def _bent(self, k: int, said: Array, rows: IntArray) -> bool:
+        """Whether what is said of a column is no straight function of the given columns."""
+        if k not in self._said:
+            # Of one column its own splines know all.
+            own = np.column_stack([np.ones(len(rows)), self.given[rows]])
+            rest = said[rows] - own @ _solved(own, said[rows], None, _RIDGE)
+            wide = self.given.shape[1] > 1
+            self._said[k] = bool(wide and rest.var() > _STRAIGHT * said[rows].var())
+        return self._said[k]
 
     def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         given, explained = (j, i) if self.turned else (i, j)

@@ -18,7 +18,7 @@ _DEGREES, _OTHER = 6, 2
 _CLEAR = 6.0
 _LEAST = 500
 # Most columns that are few, and by how many times all must be more.
-_FEW, _TIMES = 8, 2.0
+_FEW, _TIMES = 8, 3.0
 # Scores are cut here before powers are taken.
 _FAR = 3.0
 

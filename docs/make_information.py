@@ -32,6 +32,8 @@ MISSING = "No record of this is there yet: `python benchmarks/information.py{}` 
 PICTURE = "![Errors of the default on the BMI tasks, with 95 % intervals](figures/information.svg)"
 # Answers that the page shows of those that miss the truth.
 MOST = 40
+# Modules that only show answers, or ask for those of many columns.
+SHOWING = [f"information.{name}" for name in ("telling", "pairs", "matrix", "scores", "selecting")]
 Record = dict[str, Any]
 mpl.rcParams["svg.hashsalt"] = "isthmus"
 
@@ -75,7 +77,7 @@ def older(record: Record) -> str:
     told = []
     for part, runs in record.get("runs", {}).items():
         for run in runs:
-            changed = changed_parts(run)
+            changed = [name for name in changed_parts(run) if name not in SHOWING]
             if changed and record.get(part):
                 methods = run["settings"]["methods"] if part != "coverage" else ["auto"]
                 told.append(

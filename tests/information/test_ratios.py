@@ -20,6 +20,7 @@ from isthmus.information.marginal import Marginal
 from isthmus.information.mixtures import InlierRatio, MixtureRatio, fit_normals
 from isthmus.information.neighbours import NeighbourRatio, ksg_terms
 from isthmus.information.nonlinear import NonlinearRatio, feature_sets
+from isthmus.information.warped import WarpedRatio
 
 N, RHO = 4000, 0.6
 TRUTH = -0.5 * np.log1p(-(RHO**2))  # one pair of columns is correlated, the other is not
@@ -45,6 +46,9 @@ RATIOS = {
     "mixture": lambda x, y: MixtureRatio(x.scores, y.scores, 2, 2, np.random.default_rng(5)),
     "gaussian with independent pairs": lambda x, y: InlierRatio(x.scores, y.scores),
     "bent": lambda x, y: NonlinearRatio(x.scores, y.scores, feature_sets(2, 2, N)[0], 2),
+    "bent, mixture": lambda x, y: WarpedRatio(
+        NonlinearRatio(x.scores, y.scores, feature_sets(2, 2, N)[0], 1), 2, np.random.default_rng(5)
+    ),
 }
 
 

@@ -207,8 +207,7 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
 
 def _narrow(trials: Trials) -> Iterator[PairRatio]:
     """What is flexible, of the few columns that clearly matter."""
-    # Where a closed form is not behind, nothing is to be gained.
-    if trials.few is not None and trials.best is not None and trials.best.ratio.flexible:
+    if trials.few is not None:
         for family in (_conditional, _mixture, _neighbours):
             yield from family(trials.few)
 
@@ -244,7 +243,7 @@ def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | N
 
 def _mixture(trials: Trials) -> Iterator[PairRatio]:
     """A mixture of normals in all columns, or in the leading directions where they are many."""
-    if trials.few is not None and trials.best is not None and trials.best.ratio.flexible:
+    if trials.few is not None:
         # Columns that show nothing would cost it more than they bring.
         return
     d, n = trials.n_columns, len(trials.screen.train)

@@ -24,7 +24,10 @@ _FAR = 3.0
 
 
 def narrowed(x: Marginal, y: Marginal) -> tuple[Marginal, Marginal] | None:
-    """The columns that matter; None where they are not few, or not fewer than all.
+    """The columns that matter; None where they are not few, or what they share is straight.
+
+    Normal copulas have correlations of polynomials of equal degree alone, which are powers of those
+    of the scores: closed forms know these, in any number of columns.
 
     Examples
     --------
@@ -40,12 +43,18 @@ def narrowed(x: Marginal, y: Marginal) -> tuple[Marginal, Marginal] | None:
     n = len(x)
     if n < _LEAST or x.width + y.width < 4:
         return None
-    clear = np.zeros((x.width, y.width))
+    clear, bent = np.zeros((2, x.width, y.width))
     of_x, of_y = (_polynomials(side.scores) for side in (x, y))
+    straight = of_x[0].T @ of_y[0] / n
     for a, left in enumerate(of_x):
         for b, right in enumerate(of_y):
             if min(a, b) < _OTHER:
-                clear = np.maximum(clear, np.abs(left.T @ right) / np.sqrt(n))
+                found = left.T @ right / n
+                clear = np.maximum(clear, np.abs(found) * np.sqrt(n))
+                beyond = found - straight ** (a + 1) if a == b else found
+                bent = np.maximum(bent, np.abs(beyond) * np.sqrt(n))
+    if bent.max() < _CLEAR:
+        return None
     kept = [np.flatnonzero(clear.max(axis=axis) > _CLEAR) for axis in (1, 0)]
     count = sum(map(len, kept))
     if not count or count > _FEW or x.width + y.width < _TIMES * count:

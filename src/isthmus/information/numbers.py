@@ -54,7 +54,7 @@ def number_information(
             below, above = found.further
             found = replace(found, further=(max(below, -gap), max(above, gap)))
     overruled = found.value
-    few = trials.few if trials.few is not None and best.ratio.flexible else trials
+    few = trials.few or trials
     if few.n_columns <= _FEW and found.value < CHASM:
         near = _by_neighbours(few)
         if near.value - found.value - found.further[1] > PROVEN * near.std_error:

@@ -11,6 +11,7 @@ import numpy as np
 from ..data.seeds import Seeds
 from ..data.telling import tell
 from ..data.validation import check_flag, check_number, check_option
+from ..sources.whole import drawn_together
 from ..typing import Array, RandomState
 from .copulas import gaussian_information
 from .discrete import pair_information
@@ -61,8 +62,9 @@ def mutual_information(
 
     Parameters
     ----------
-    x, y : array-like or frame of shape (n, d) or (n,)
-        Row i of x belongs to row i of y.
+    x, y : array-like, frame or source of shape (n, d) or (n,)
+        Row i of x belongs to row i of y. A source is a path of a Parquet file or of a folder of
+        them, or anything else that :func:`isthmus.compare` reads in parts.
     given : array-like or frame of shape (n, d) or (n,), optional
         Variables z to condition on: the result is
         I(x; y | z) = I(x; y, z) - I(x; z). Where z is discrete, it is the mean over its values.
@@ -82,7 +84,8 @@ def mutual_information(
     level : float
         Coverage of the interval and of the lower bound.
     max_rows : int
-        Of more rows than this so many are drawn at random.
+        Of more rows than this so many are drawn at random; of sources by hashes of their places,
+        and a note says so.
     random_state : int, Generator, RandomState or None
         Seeds folds, shuffles and networks.
     verbose : int
@@ -122,6 +125,7 @@ def mutual_information(
     check_number(max_rows, "max_rows", low=_LEAST, integer=True)
     seeds = Seeds(random_state)
     levels = method == "auto"
+    (x, y, given), told = drawn_together({"x": x, "y": y, "given": given}, max_rows)
     read = [read_values(x, "x", discrete_x, levels), read_values(y, "y", discrete_y, levels)]
     if given is not None:
         read.append(read_values(given, "given"))
@@ -131,8 +135,9 @@ def mutual_information(
         found = options.pair(*read)
     else:
         found = conditional_information(read[0], read[1], read[2], options.pair)
-    told = (note for one in read for note in one.notes)
-    found = replace(found, notes=(*told, *sentinel_notes(*read[:2]), *found.notes))
+    notes = [told] if told else []
+    notes += [note for one in read for note in one.notes]
+    found = replace(found, notes=(*notes, *sentinel_notes(*read[:2]), *found.notes))
     return _finish(found, len(read[0]), level)
 
 

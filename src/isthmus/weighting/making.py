@@ -9,6 +9,7 @@ import numpy as np
 
 from ..data.validation import check_number, check_option
 from ..functionals import effective_sample_size
+from ..sources.whole import in_memory
 from ..typing import Array, BoolArray, RandomState
 from ..words import number
 from .judging import Case, Pair
@@ -18,6 +19,11 @@ from .result import NORMALISATIONS, WeightingError, Weights, normalised
 from .smoothing import pareto_smoothed
 from .tilting import OutsideHull, tilted
 from .trimming import Trim, trimmed
+
+_INSTEAD = (
+    "isthmus.score(isthmus.compare(target, source), source, folder, weights=True) writes the "
+    "weights of any number of rows."
+)
 
 
 def importance_weights(
@@ -53,7 +59,10 @@ def importance_weights(
     source, target : array-like or frame of shape (n, d) or (n,)
         The sample to be weighted, and the one that it shall look like. Frames are taken as they
         are, matched by column name: dates, text, missing values. ``notes`` of the result, and its
-        verdict, say which columns the weights do not look at, and why.
+        verdict, say which columns the weights do not look at, and why. What :func:`compare` reads
+        in parts, such as a folder of Parquet files, is taken into memory; of too many rows it is
+        refused, and ``isthmus.score(isthmus.compare(target, source), ..., weights=True)`` writes
+        the weights of any number, without a certificate.
     least_ess : float, optional
         Least effective sample size. If the weights are worth fewer rows, source and target are
         restricted to the largest population in which they are, by rules on the columns;
@@ -99,6 +108,9 @@ def importance_weights(
     'ok'
     """
     wish = Wish(least_ess, design_effect, balance, normalise, on_failure)
+    source, target = (
+        in_memory(value, name, _INSTEAD) for name, value in (("source", source), ("target", target))
+    )
     pair = Pair.of(
         source,
         target,

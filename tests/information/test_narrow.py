@@ -56,6 +56,16 @@ def test_what_is_said_of_a_column_undoes_the_bend_of_the_next(monkeypatch):
     assert with_it > without + 0.3
 
 
+def test_fits_to_fewer_rows_have_the_same_features():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1200, 3))
+    y = np.column_stack([np.sin(2 * x[:, 0]) + x[:, 1] ** 2, x[:, 2]])
+    ratio = ConditionalRatio(x, y + 0.2 * rng.normal(size=y.shape), rng)
+    for count in (1200, 300):
+        at = np.arange(count)
+        assert np.isfinite(ratio.fit(at).log_ratio(at, at)).all()
+
+
 def test_columns_with_longish_tails_are_also_taken_as_they_are():
     rng = np.random.default_rng(0)
     squares = rng.normal(size=(5000, 1)) ** 4

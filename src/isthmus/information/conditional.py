@@ -161,9 +161,8 @@ class ConditionalRatio(PairRatio):
             self._factors.append(self._factor(both, k, rows, True))
             last = k + 1 == self.explained.shape[1]
             if not last and self._bent(k, self._factors[-1].mean_x, rows):
-                knots = min(self._knots(len(rows)), _SAID_KNOTS)
                 said = _standard(self._factors[-1].mean_x)
-                both = both[0].with_column(said, first + k, knots), both[1]
+                both = both[0].with_column(said, first + k, self._said_knots), both[1]
         return self
 
     def _bent(self, k: int, said: Array, rows: IntArray) -> bool:
@@ -216,16 +215,14 @@ class ConditionalRatio(PairRatio):
 
     def _features(self, n: int) -> tuple[Features, Features]:
         if self._sides is None:
-            knots = self._knots(n)
+            width = self.given.shape[1] + self.explained.shape[1]
+            knots = int(min(n / (self.rows_each * width) - 2, _KNOTS))
+            # Fits to fewer rows have the same features.
+            self._said_knots = min(knots, _SAID_KNOTS)
             sides = [Features.of(z, knots) for z in (self.given, self.explained)]
             first = sides[0].with_products(self.given, self._products or [])
             self._sides = first, sides[1]
         return self._sides
-
-    def _knots(self, n: int) -> int:
-        """Knots of every column, where there are n rows."""
-        width = self.given.shape[1] + self.explained.shape[1]
-        return int(min(n / (self.rows_each * width) - 2, _KNOTS))
 
     def _sought(self, both: tuple[Features, Features], rows: IntArray) -> list[tuple[int, int]]:
         """Products of two columns of the given side that residuals clearly follow."""

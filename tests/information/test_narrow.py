@@ -10,7 +10,7 @@ import pytest
 from isthmus import mutual_information
 from isthmus.data.holdout import random_folds
 from isthmus.data.seeds import Seeds
-from isthmus.information.choice import Trials
+from isthmus.information.choice import Trials, _mixture
 from isthmus.information.conditional import ConditionalRatio
 from isthmus.information.evaluation import evaluate
 from isthmus.information.finishing import finished
@@ -84,6 +84,17 @@ def test_columns_that_matter_are_found_if_they_are_few():
     assert (few[0].width, few[1].width) == (2, 1)
     assert narrowed(*sides(x, rng.normal(size=(3000, 2)))) is None
     assert narrowed(*sides(x, x + rng.normal(size=x.shape))) is None
+
+
+def test_a_column_that_shows_nothing_by_itself_is_not_given_up():
+    # Which of two columns y follows is said by the sign of a third.
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 8))
+    y = np.where(x[:, 2] > 0, x[:, 0], x[:, 1])[:, None] + 0.4 * rng.normal(size=(1500, 1))
+    seen = trials(x, y)
+    assert seen.few is not None
+    assert seen.few.x.width == 2
+    assert any(ratio.x.shape[1] == 8 for ratio in _mixture(seen))
 
 
 def test_a_wave_of_one_of_many_columns_is_measured():

@@ -243,9 +243,6 @@ def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | N
 
 def _mixture(trials: Trials) -> Iterator[PairRatio]:
     """A mixture of normals in all columns, or in the leading directions where they are many."""
-    if trials.few is not None:
-        # Columns that show nothing would cost it more than they bring.
-        return
     d, n = trials.n_columns, len(trials.screen.train)
     widths = [max(trials.x.width, trials.y.width)] if d <= _MIXTURE else []
     if d > _WHOLE:

@@ -71,6 +71,8 @@ from _information_tasks import SETS, names, truth
 from _record import Run, console, options, progress, versions
 from joblib import Parallel, delayed, parallel_config
 
+from isthmus.reproduce.record import loaded_parts, version_of
+
 Found = dict[str, Any]
 # Settings of the part coverage, from 100 to 10,000 rows.
 SETTINGS = (
@@ -94,6 +96,8 @@ QUICK = (
     ("wide/mixed normal 20v20, 10 nats", 200),
     ("discrete/two labels of 4 and 3", 300),
 )
+# What rivals are made of.
+RIVALS = ("copulas", "marginal", "mutual", "neighbours", "variational")
 # Seconds between two looks of the record at a long run.
 EVERY = 60.0
 
@@ -167,6 +171,7 @@ class Record:
             "date": self.run.date.isoformat(timespec="seconds"),
             "settings": self.run.settings,
             "versions": versions(),
+            "parts": parts(self.run.settings["methods"] if part != "coverage" else ["auto"]),
         }
         kept = self.parts["runs"].get(part, []) if self.more else []
         self.parts["runs"][part] = [*kept, about]
@@ -187,6 +192,13 @@ class Record:
         """What the results amount to."""
         results = self.parts["results"]
         return {"summary": summary(results), "families": by_family(results, "auto")}
+
+
+def parts(methods: list[str]) -> Found:
+    """Versions of the modules that the answers of some methods come from."""
+    loaded = [name for name in loaded_parts() if name.startswith("information")]
+    used = loaded if "auto" in methods else [f"information.{name}" for name in RIVALS]
+    return {name: version_of(name) for name in used}
 
 
 def run_tasks(record: Record, arguments: Namespace) -> None:

@@ -24,12 +24,16 @@ mpl.use("Agg")
 from _fill import fill_in, markdown
 from matplotlib.figure import Figure
 
+from isthmus.reproduce.record import changed_parts
+
 HERE = Path(__file__).parent
 RECORD = HERE.parent / "benchmarks" / "records" / "information.json"
 MISSING = "No record of this is there yet: `python benchmarks/information.py{}` makes it."
 PICTURE = "![Errors of the default on the BMI tasks, with 95 % intervals](figures/information.svg)"
 # Answers that the page shows of those that miss the truth.
 MOST = 40
+# Modules that only show answers, or ask for those of many columns.
+SHOWING = [f"information.{name}" for name in ("telling", "pairs", "matrix", "scores", "selecting")]
 Record = dict[str, Any]
 mpl.rcParams["svg.hashsalt"] = "isthmus"
 
@@ -64,8 +68,25 @@ def ran(record: Record) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in record["versions"].items())
     return (
         f"*`benchmarks/information.py`, {record['date'][:10]} ({versions}). "
-        "[Record](../benchmarks/records/information.json).*"
+        "[Record](../benchmarks/records/information.json).*\n\n" + older(record)
     )
+
+
+def older(record: Record) -> str:
+    """What was measured by code that has changed since."""
+    told = []
+    for part, runs in record.get("runs", {}).items():
+        for run in runs:
+            changed = [name for name in changed_parts(run) if name not in SHOWING]
+            if changed and record.get(part):
+                methods = run["settings"]["methods"] if part != "coverage" else ["auto"]
+                told.append(
+                    f"- Part *{part}*, {', '.join(methods)}, {run['date'][:16]}: "
+                    f"{', '.join(changed)}."
+                )
+    if not told:
+        return "All of it was measured by the present code."
+    return "Measured by code that has changed since in these modules:\n\n" + "\n".join(told)
 
 
 def summary(record: Record) -> str:

@@ -20,6 +20,7 @@ from isthmus.information.marginal import Marginal
 from isthmus.information.mixtures import InlierRatio, MixtureRatio, fit_normals
 from isthmus.information.neighbours import NeighbourRatio, ksg_terms
 from isthmus.information.nonlinear import NonlinearRatio, feature_sets
+from isthmus.information.warped import WarpedRatio
 
 N, RHO = 4000, 0.6
 TRUTH = -0.5 * np.log1p(-(RHO**2))  # one pair of columns is correlated, the other is not
@@ -45,6 +46,9 @@ RATIOS = {
     "mixture": lambda x, y: MixtureRatio(x.scores, y.scores, 2, 2, np.random.default_rng(5)),
     "gaussian with independent pairs": lambda x, y: InlierRatio(x.scores, y.scores),
     "bent": lambda x, y: NonlinearRatio(x.scores, y.scores, feature_sets(2, 2, N)[0], 2),
+    "bent, mixture": lambda x, y: WarpedRatio(
+        NonlinearRatio(x.scores, y.scores, feature_sets(2, 2, N)[0], 1), 2, np.random.default_rng(5)
+    ),
 }
 
 
@@ -73,7 +77,7 @@ def test_only_fitted_pairs_are_looked_at(ratio, sides):
     # Other pairs than the fitted ones are exchanged: the ratio at a pair does not change.
     x, y = sides
     order = np.r_[: N // 2, np.random.default_rng(2).permutation(np.arange(N // 2, N))]
-    moved = Marginal(y.raw[order], y.level[order], y.scores[order])
+    moved = Marginal(y.raw[order], y.level[order], y.scores[order], y.plain[order])
     other = RATIOS[ratio.name](x, moved)
     fitted, held = np.arange(N // 2), np.arange(N // 2, N)
     there = np.argsort(order)[held]

@@ -24,6 +24,8 @@ _ONE_ROW, _ROWS = 0.2, 10
 _SEEN = 25
 # Rows prove at most their logarithm less this.
 _PROVABLE = 3.0
+# Share of the value that an interval may reach to one side, and nats below which a value is small.
+_WIDE, _SMALL = 0.6, 0.2
 # Rows that trees learn from what a regression leaves over.
 _LEFT_ROWS = 4000
 
@@ -45,11 +47,12 @@ def common_checks(
         Columns of both sides.
     """
     checks = {
-        "learning": check_learning(found.value, found.value + found.further[1]),
         "agreement": check_agreement(found.value, others, found.std_error),
         "one_row": check_one_row(joint, found.value),
         "rows": check_rows(len(joint), n_columns, found.method == "independent"),
     }
+    if found.method != "independent":
+        checks["learning"] = check_learning(found.value, found.value + found.further[1])
     if found.value < CHASM:
         checks["calibration"] = check_calibration(joint, shuffled)
         checks["mass"] = check_mass(joint, shuffled)
@@ -175,6 +178,28 @@ def check_bound(found: Answer, proven: float, n: int) -> Check:
         f"Held-out pairs prove at least {proven:.3g} nats, whatever the ratio is",
         warn=f", and the value is {found.value:.3g}: part of it rests on the family.",
         fail=f", and the value is {found.value:.3g}: the ratio is not backed by the pairs.",
+    )
+
+
+def check_precision(value: float, low: float, high: float) -> Check:
+    """Whether the interval is short enough for the value to be of use.
+
+    A wide interval is no objection to itself: it keeps both ends.
+
+    Examples
+    --------
+    >>> check_precision(0.5, 0.4, 0.6).verdict, check_precision(0.5, 0.1, 0.9).verdict
+    ('ok', 'fail')
+    """
+    share = max(high - value, value - low, 0.0) / max(value, _SMALL)
+    return advised(
+        share,
+        graded(share, 0.3, _WIDE),
+        f"The interval reaches {share:.0%} of the value to one side"
+        if value > _SMALL
+        else f"The interval reaches from {low:.2g} to {high:.2g} nats",
+        warn=": read the interval, not the value; more rows would help.",
+        fail=": the interval may be relied on, the value may not; more rows would help.",
     )
 
 

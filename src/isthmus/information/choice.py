@@ -16,9 +16,11 @@ from .evaluation import CHASM, Evaluation, PairRatio, evaluate, joined
 from .focused import FocusedRatio
 from .marginal import Marginal, canonical, smoothed, sources
 from .mixtures import InlierRatio, MixtureRatio
+from .narrow import narrowed
 from .neighbours import NeighbourRatio
 from .nonlinear import NonlinearRatio, feature_sets
 from .straight import straightened
+from .warped import WarpedRatio
 
 # Columns in all up to which a family is tried.
 _NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
@@ -32,6 +34,8 @@ _WHOLE, _LEADING = 12, 3
 _AMPLE = 200
 # Most non-linear canonical variates that are tried.
 _VARIATES = 6
+# Components of a mixture of such variates; 0 is for conditional densities.
+_WARPED = (0, 8)
 # Rows on which settings are chosen.
 _SCREEN = 3000
 # Knots of a scale where x and y are closer than ranks resolve.
@@ -57,6 +61,9 @@ class Trials:
     ways: list[float] = field(default_factory=list)
     """Scores of all orders and directions of conditional densities, in the coordinates chosen."""
 
+    best: Evaluation | None = None
+    """The best so far."""
+
     def __post_init__(self) -> None:
         self.rng = self.seeds("shuffles")
         n = len(self.splits[0].train)
@@ -68,6 +75,10 @@ class Trials:
         rho = min(float(canonical(*self.scores).correlations[0]), 1.0 - 1e-12)
         self.closest = -0.5 * float(np.log1p(-(rho**2)))
         self.straight: list[Pair] = [(both[0], both[1])] if bent else []
+        few = narrowed(self.x, self.y)
+        self.few: Trials | None = None
+        if few is not None:
+            self.few = Trials(*few, self.splits, self.seeds, self.verbose, self.found)
 
     @property
     def n_columns(self) -> int:
@@ -91,8 +102,15 @@ class Trials:
 
     @property
     def raw(self) -> Pair:
-        """Columns as they are, standardised."""
+        """Columns standardised, with long tails drawn in."""
         return self.x.raw, self.y.raw
+
+    @property
+    def plain(self) -> list[Pair]:
+        """Columns as they are, where some have longish tails that were drawn in."""
+        both = self.x.plain, self.y.plain
+        same = all(np.array_equal(a, b) for a, b in zip(both, self.raw, strict=True))
+        return [] if same else [both]
 
     @property
     def resolved(self) -> bool:
@@ -127,13 +145,13 @@ def choose_ratio(
     trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds, verbose)
     best = trials.tried(Independence(*trials.scores))
     assert best is not None
-    first = best
+    first = trials.best = best
     for family, margin in _FAMILIES:
         for ratio in family(trials):
             found = trials.tried(ratio, best)
             # That there is any dependence has to be beyond doubt; of what kind it is, likely.
             if found is not None and found.beats(best, PROVEN if best is first else margin):
-                best = found
+                trials.best = best = found
     return best, trials
 
 
@@ -163,7 +181,7 @@ def _neighbours(trials: Trials) -> Iterator[PairRatio]:
 def _conditional(trials: Trials) -> Iterator[PairRatio]:
     """Columns of y given x, or of x given y, in the order that a few rows prefer."""
     highest, best, trials.ways = -np.inf, None, []
-    for both in trials.coordinates:
+    for both in (*trials.coordinates, *trials.plain):
         scores, ratio = _ways(trials, both)
         if scores and max(scores) > highest:
             highest, best, trials.ways = max(scores), ratio, scores
@@ -185,6 +203,13 @@ def _focused(trials: Trials) -> Iterator[PairRatio]:
     tried = [FocusedRatio(*trials.scores, trials.rng, turned) for turned in (False, True)]
     scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in tried]
     yield tried[int(np.argmax(scores))]
+
+
+def _narrow(trials: Trials) -> Iterator[PairRatio]:
+    """What is flexible, of the few columns that clearly matter."""
+    if trials.few is not None:
+        for family in (_conditional, _mixture, _neighbours):
+            yield from family(trials.few)
 
 
 def _finer(trials: Trials) -> Iterator[Pair]:
@@ -267,6 +292,13 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     if best is not None:
         best.use(best_k)
         yield best
+        if trials.best is None or trials.best.ratio is not best:
+            return
+        warped = [WarpedRatio(best, k, trials.rng) for k in _WARPED]
+        scores = [evaluate(one, [trials.screen], trials.rng, inside=False).score for one in warped]
+        # A few rows are enough to see that their shape is another one.
+        if max(scores) > float(trials.best.joint[trials.screen.held].mean()):
+            yield warped[int(np.argmax(scores))]
 
 
 _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
@@ -275,6 +307,7 @@ _FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
     (_inliers, LIKELY),
     (_conditional, LIKELY),
     (_focused, LIKELY),
+    (_narrow, LIKELY),
     (_mixture, LIKELY),
     (_bent, LIKELY),
     (_neighbours, LIKELY),

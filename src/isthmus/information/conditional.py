@@ -5,9 +5,10 @@ r"""The ratio by way of conditional densities, column by column.
 
 Every factor is a regression with a residual of any shape: the column is a sum of smooth
 functions of single columns, and products of two where these help, plus a residual whose spread is
-the exponential of such a sum. Both sides of the ratio are densities, so that its mass is one
-whatever the regression is; and x and y may be so close to a function of each other that no other
-pair of rows looks like theirs.
+the exponential of such a sum. What the other side says of the columns before, a function of several
+columns, is one more column to it: a bend that mixes columns is undone one after another. Both sides
+of the ratio are densities, so that its mass is one whatever the regression is; and x and y may be
+so close to a function of each other that no other pair of rows looks like theirs.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from .density import Line, fit_line
 from .evaluation import LACKING, PairRatio
 from .mixtures import fit_normals
 
-# Rows for every feature, and knots of a column.
-_ROWS, _KNOTS = 20, 40
+# Rows for every feature, knots of a column, and of what was said of a column before.
+_ROWS, _KNOTS, _SAID_KNOTS = 20, 40, 12
 # Products that enter, and what their correlation with a residual must exceed, in standard errors.
 _PRODUCTS, _CLEAR = 6, 6.0
 # More columns than this have no products.
 _FEW = 100
 _RIDGE, _SPREAD_RIDGE = 1e-9, 1e-3
 _STEPS = 4
+# Share of its variance that what is said of a column must have beyond straight lines.
+_STRAIGHT = 0.02
 # How many times what noise gives a column has to give to the mean, or to the spread.
 _MATTERS = 2.0, 3.0
 # Components of a mixture that the explained side may have by itself.
@@ -60,6 +63,12 @@ class Features:
         values = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-12)
         column = np.concatenate([np.arange(d), np.repeat(np.arange(d), each - 2)])
         return cls(np.hstack([z, values]), column)
+
+    def with_column(self, z: Array, number: int, knots: int) -> Features:
+        """With one more column, and the number that its features have."""
+        own = Features.of(z[:, None], knots)
+        column = np.full(own.values.shape[1], number)
+        return Features(np.hstack([self.values, own.values]), np.concatenate([self.column, column]))
 
     def with_products(self, z: Array, products: Sequence[tuple[int, int]]) -> Features:
         """With products of two columns, which are of the later one."""
@@ -128,6 +137,7 @@ class ConditionalRatio(PairRatio):
         self.name = "conditional, x by y" if turned else "conditional"
         self._kinds: dict[tuple[int, bool], tuple[bool, tuple[str, float]]] = {}
         self._used: dict[tuple[int, bool], BoolArray] = {}
+        self._said: dict[int, bool] = {}
         self._components: int | None = None
         self._products: list[tuple[int, int]] | None = None
         self._sides: tuple[Features, Features] | None = None
@@ -144,9 +154,26 @@ class ConditionalRatio(PairRatio):
             self._products = self._sought(both, rows)
             self._sides = None
             both = self._features(len(rows))
-        self._factors = [self._factor(both, k, rows, True) for k in range(self.explained.shape[1])]
         self._own = self._alone(both, rows)
+        self._factors = []
+        first = self.given.shape[1] + self.explained.shape[1]
+        for k in range(self.explained.shape[1]):
+            self._factors.append(self._factor(both, k, rows, True))
+            last = k + 1 == self.explained.shape[1]
+            if not last and self._bent(k, self._factors[-1].mean_x, rows):
+                said = _standard(self._factors[-1].mean_x)
+                both = both[0].with_column(said, first + k, self._said_knots), both[1]
         return self
+
+    def _bent(self, k: int, said: Array, rows: IntArray) -> bool:
+        """Whether what is said of a column is no straight function of the given columns."""
+        if k not in self._said:
+            # Of one column its own splines know all.
+            own = np.column_stack([np.ones(len(rows)), self.given[rows]])
+            rest = said[rows] - own @ _solved(own, said[rows], None, _RIDGE)
+            wide = self.given.shape[1] > 1
+            self._said[k] = bool(wide and rest.var() > _STRAIGHT * said[rows].var())
+        return self._said[k]
 
     def log_ratio(self, i: IntArray, j: IntArray) -> Array:
         given, explained = (j, i) if self.turned else (i, j)
@@ -190,6 +217,8 @@ class ConditionalRatio(PairRatio):
         if self._sides is None:
             width = self.given.shape[1] + self.explained.shape[1]
             knots = int(min(n / (self.rows_each * width) - 2, _KNOTS))
+            # Fits to fewer rows have the same features.
+            self._said_knots = min(knots, _SAID_KNOTS)
             sides = [Features.of(z, knots) for z in (self.given, self.explained)]
             first = sides[0].with_products(self.given, self._products or [])
             self._sides = first, sides[1]
@@ -258,6 +287,12 @@ class ConditionalRatio(PairRatio):
             return given @ one[1 : 1 + split], before @ one[1 + split :] + one[0]
 
         return _Factor(self.explained[:, k], *parts(mean), *parts(spread), line)
+
+
+def _standard(column: Array) -> Array:
+    """Of mean zero and variance one; nothing where it is constant."""
+    spread = float(column.std())
+    return (column - column.mean()) / spread if spread > 1e-9 else np.zeros(len(column))
 
 
 def _design(

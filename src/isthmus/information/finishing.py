@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from .. import words
 from ..diagnostics.check import Check, objections
 from ..diagnostics.found import Diagnostics
+from .checks import check_precision
 from .evaluation import lower_bound
 from .result import Answer, Information
 
@@ -49,6 +50,10 @@ def finished(found: Answer, n_rows: int, level: float) -> Information:
         # held-out pairs prove asks no ratio to be right.
         sure = found.infinite or found.held_out is not None
         low, high = proven if sure else min(low, proven), np.inf
+    else:
+        at = float(np.clip(found.value, 0.0, found.most))
+        ends = float(np.clip(low, 0.0, at)), float(np.clip(high, at, found.most))
+        checks["precision"] = check_precision(at, *ends)
     made = Information.within(
         found.value,
         error,

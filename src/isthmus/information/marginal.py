@@ -13,6 +13,8 @@ from ..typing import Array, IntArray
 
 # Beyond so many spreads a tail is long, and beyond so many still is after it was drawn in.
 _LONG = (10.0, 7.0)
+# Tails that are longer than this may be outliers: such a column is not taken as it is.
+_FURTHEST = 300.0
 # Steps towards independent directions, and how still they must be.
 _TURNS, _SETTLED = 100, 1e-4
 # Knots of a smooth scale.
@@ -37,11 +39,15 @@ class Marginal:
         Standardised, with long tails drawn in, so that no row is all that a correlation sees.
     level, scores : ndarray of shape (n, d)
         Ranks between 0 and 1, and their normal quantiles.
+    plain : ndarray of shape (n, d)
+        Standardised as they are, but for columns that may have outliers, which are as in ``raw``:
+        sums of columns stay sums there.
     """
 
     raw: Array
     level: Array
     scores: Array
+    plain: Array
 
     @classmethod
     def of(cls, rows: Array, rng: np.random.Generator) -> Marginal:
@@ -57,17 +63,24 @@ class Marginal:
         """
         rows = rows[:, rows.max(axis=0) > rows.min(axis=0)]
         n, d = rows.shape
-        raw, level = np.empty((2, n, d))
+        raw, level, plain = np.empty((3, n, d))
         for j in range(d):
             spread = drawn_apart(rows[:, j], rng)
-            raw[:, j] = _drawn_in(spread)
+            unit = _in_spreads(spread)
+            raw[:, j] = _drawn_in(unit)
+            plain[:, j] = raw[:, j] if np.abs(unit).max() > _FURTHEST else unit - unit.mean()
             order = np.lexsort((spread, rows[:, j]))
             level[order, j] = (np.arange(n) + 1.0) / (n + 1.0)
         scores = ndtri(level)
-        return cls(raw / raw.std(axis=0), level, scores)
+        return cls(raw / raw.std(axis=0), level, scores, plain / plain.std(axis=0))
 
     def __len__(self) -> int:
         return len(self.raw)
+
+    def of_columns(self, columns: IntArray) -> Marginal:
+        """Some of its columns."""
+        parts = (self.raw, self.level, self.scores, self.plain)
+        return Marginal(*(part[:, columns] for part in parts))
 
     @property
     def normal(self) -> bool:
@@ -82,8 +95,8 @@ class Marginal:
         return int(self.raw.shape[1])
 
 
-def _drawn_in(values: Array) -> Array:
-    """Values less their median over their spread, on the scale of asinh while tails are long."""
+def _in_spreads(values: Array) -> Array:
+    """Values less their median, over their spread."""
     # In units of the range no difference overflows.
     half = max(values.max() / 2 - values.min() / 2, np.finfo(float).tiny)
     unit = values / half
@@ -91,7 +104,11 @@ def _drawn_in(values: Array) -> Array:
     spread = float(high - low) / 1.35
     if not spread > 0.0:
         spread = float(unit.std())
-    unit = (unit - middle) / spread
+    return np.asarray((unit - middle) / spread)
+
+
+def _drawn_in(unit: Array) -> Array:
+    """On the scale of asinh while tails are long, with mean zero."""
     for longest in _LONG:
         if np.abs(unit).max() > longest:
             unit = np.arcsinh(unit)

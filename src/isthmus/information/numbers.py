@@ -15,7 +15,7 @@ from .dissent import by_columns, reached
 from .evaluation import CHASM, LACKING, Evaluation, evaluate, lower_bound, row_gain
 from .learned import Learned, learn, ratio_curve
 from .marginal import Marginal
-from .neighbours import ksg_terms
+from .neighbours import ksg_terms_of
 from .result import Answer
 
 # Columns in all up to which nearest neighbours have a say.
@@ -54,8 +54,9 @@ def number_information(
             below, above = found.further
             found = replace(found, further=(max(below, -gap), max(above, gap)))
     overruled = found.value
-    if trials.n_columns <= _FEW and found.value < CHASM:
-        near = _by_neighbours(trials)
+    few = trials.few or trials
+    if few.n_columns <= _FEW and found.value < CHASM:
+        near = _by_neighbours(few)
         if near.value - found.value - found.further[1] > PROVEN * near.std_error:
             # Neighbours err low if at all; their ratio is too noisy to win by its likelihood.
             found = replace(near, held_out=found.held_out, trials=found.trials)
@@ -66,7 +67,7 @@ def number_information(
     if trials.n_columns == _NEAR and found.value < CHASM:
         found = reached(found, by_columns(x, y, seeds))
     checks = common_checks(found, joint, shuffled, others, trials.n_columns)
-    if found.method == "neighbours" and trials.n_columns > _NEAR:
+    if found.method == "neighbours" and few.n_columns > _NEAR:
         checks["neighbours"] = check_overruled(found.value, overruled)
     proven = lower_bound(best, found.value, found.std_error, 0.95)
     if not found.method.startswith("stack"):
@@ -92,7 +93,11 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
         value = max(value, outside + min(curve.value, _FURTHEST * max(outside, 0.0)))
         error = float(np.hypot(error, curve.sure * curve.ahead * curve.noise))
         further = (curve.value, max(curve.above, best.ratio.unfinished))
-    if best.ratio.name != "independent":
+    if best.ratio.name == "independent":
+        # What so few rows do not refuse may be so.
+        spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
+        further = 0.0, max([0.0, *spread])
+    else:
         # The interval reaches to what other families say that these rows do not refuse. Across a
         # chasm the family decides, and any may be off by more.
         spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
@@ -125,8 +130,12 @@ def _by_stack(learned: Learned, best: Evaluation, found: Answer) -> Answer:
 
 
 def _by_neighbours(trials: Trials) -> Answer:
-    """The number by nearest neighbours; fewer neighbours have less bias."""
-    near, far = (ksg_terms(*trials.scores, k=k) for k in (3, 12))
+    """The number by nearest neighbours, in the coordinates in which they see most.
+
+    Neighbours err low, and fewer of them less so.
+    """
+    tried = [ksg_terms_of(*both, (3, 12)) for both in (trials.scores, *trials.straight)]
+    near, far = max(tried, key=lambda one: float(one[0].mean()))
     error = float(np.hypot(near.std() / np.sqrt(len(near)), near.mean() - far.mean()))
     gap = max(float(near.mean() - far.mean()), 0.0)
     # What is missed shrinks at least like the distance to a neighbour, (k / n)^(1 / d): four times

@@ -132,10 +132,12 @@ class InformationMatrix:
             told += f"{words.count(sure, 'pair')} surely share{'s' * (sure == 1)} something."
         else:
             told += "no pair surely shares anything."
-        doubted = sum(not is_trusted(one) for one in self.pairs)
+        doubted = [one for one in self.pairs if not is_trusted(one)]
         if doubted:
-            told += f" {words.count(doubted, 'pair')} {'is' if doubted == 1 else 'are'} not "
-            told += "trusted: only the lower end is known."
+            count = len(doubted)
+            told += f" {words.count(count, 'pair')} {'is' if count == 1 else 'are'} not trusted: "
+            open_ends = all(one.one_sided for one in doubted)
+            told += "only the lower end is known." if open_ends else "read the interval."
         return told
 
     def to_frame(self) -> Any:
@@ -207,7 +209,7 @@ class InformationMatrix:
                 cells.append(f'<td style="{colour}" title="{told}">{value:.2f}{mark}</td>')
             rows.append(f"<tr>{''.join(cells)}</tr>")
         told = escape(words.printable(self.answer))
-        key = "" if self.trusted.all() else "<p>?: not trusted, at least the lower end.</p>"
+        key = "" if self.trusted.all() else "<p>?: not trusted; read the interval.</p>"
         return f"<p>{told}</p><table><tr><th></th>{head}</tr>{''.join(rows)}</table>{key}"
 
     @cached_property

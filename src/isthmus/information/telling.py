@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import words
+from ..diagnostics.check import objections
 from .result import Information
 
 
@@ -22,7 +24,9 @@ def verdict(one: Information) -> str:
     """
     if is_trusted(one):
         return ""
-    return f"not trusted: {one.reason}" if one.reason else "not trusted"
+    # A wide interval keeps its ends, and has no reason why one is missing.
+    why = one.reason or words.objection(list(objections(one.diagnostics)))
+    return f"not trusted: {why}" if why else "not trusted"
 
 
 def ends(one: Information) -> str:

@@ -27,7 +27,7 @@ _FRESH = 2_000
 # In nats: a tail that falls as the exponential of an exponential has log-ratios of −1e5, which
 # would outweigh all other rows, and a ratio beyond e^200 is zero or infinite to whoever uses it.
 _MOST = 200.0
-_STEPS = 2_000
+_STEPS = 1_000
 _TRAINING: Fields = {"steps": _STEPS, "batch_size": 256}
 _QUICK_KINDS, _QUICK_METHODS = ("gumbel",), ("mdre", "anchors", "binary", "bdre", "spectral")
 _ON = {
@@ -165,7 +165,7 @@ class Beyond(Experiment):
         "column; and two normals as a control. 2,000 rows of each sample, three seeds. All methods "
         "see the same rows; convex classifiers have the same critic, quadratics of all columns "
         "and splines of each; every penalty is chosen by held-out rows; networks have at "
-        "most 2,000 steps of 256 rows. A method is judged by the error of its KL, the mean "
+        "most 1,000 steps of 256 rows. A method is judged by the error of its KL, the mean "
         "log-ratio of fresh rows of p, and by the root mean square error of log p/q on fresh "
         "rows of p, of q, and between them, where it is within ±200. One method beats another on "
         "a kind if its error is smaller by more than two standard errors of the difference over "

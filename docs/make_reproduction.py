@@ -90,8 +90,13 @@ def stale(name: str, record: dict[str, Any], changed: list[str]) -> str:
         f"**No numbers here yet.** The [record]({name}/record.json) is of {record['date'][:10]} "
         f"and of other code; since then these parts have changed: {some}. "
         f"`isthmus reproduce {name}` makes it anew; the last time it took "
-        f"{show.duration(record['wall_seconds'])} with {record['settings']['jobs']} processes."
+        f"{show.duration(record['wall_seconds'])} with {processes(record['settings']['jobs'])}."
     )
+
+
+def processes(jobs: int) -> str:
+    """A number of processes in words."""
+    return "1 process" if jobs == 1 else f"{jobs} processes"
 
 
 def how(name: str, record: dict[str, Any]) -> str:
@@ -101,7 +106,7 @@ def how(name: str, record: dict[str, Any]) -> str:
     quick = " --quick" if settings["quick"] else ""
     return (
         f"*`isthmus reproduce {name}{quick} --seeds {settings['seeds']}` on {record['date'][:10]}: "
-        f"{show.duration(record['wall_seconds'])} with {settings['jobs']} processes of one thread "
+        f"{show.duration(record['wall_seconds'])} with {processes(settings['jobs'])} of one thread "
         f"on {machine['cpu_count']} cores ({machine['processor']}). {versions}. "
         f"[Record]({name}/record.json).*"
     )

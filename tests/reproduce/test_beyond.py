@@ -39,8 +39,9 @@ def test_a_method_is_beaten_beyond_two_standard_errors_of_the_difference():
     verdicts = [beyond.verdict(found, "gamma", name, "rms_p") for name in ("anchors", "tre")]
     # Draw by draw the anchors are worse by 1.0 to 1.2, whatever the draw; TRE is better once.
     assert verdicts == [1, 0]
-    # Of one seed nothing is known; and the KL's error has no sign.
+    # One seed is better by 0.5, where MDRE's own spread is 1; and the KL's error has no sign.
     assert beyond.verdict(found, "gamma", "bdre", "rms_p") == 0
+    assert beyond.verdict(results(mdre=[1.0, 1.1, 1.2], ctsm=[2.0]), "gamma", "ctsm", "rms_p") == 1
     assert beyond.verdict(found, "gamma", "anchors", "kl") == 1
 
 

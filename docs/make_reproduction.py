@@ -81,7 +81,7 @@ def taken(found: dict[str, dict[str, Any]]) -> str:
     shown = [record for record in found.values() if not changed_parts(record)]
     seconds = sum(each["seconds"] for record in shown for each in record["results"])
     return (
-        f"The runs behind the numbers of these pages took {show.duration(seconds)} of one core, and "
+        f"The runs behind the numbers of these pages took {show.duration(seconds)} of one core; "
         "`--quick` takes less than a minute of processor time each."
     )
 
@@ -100,11 +100,20 @@ def page(name: str, record: dict[str, Any]) -> str:
     if remarks:
         out += ["## Remarks\n", "\n".join(f"- {remark}" for remark in remarks) + "\n"]
     if record.get("missing"):
-        out += ["## Not run\n", f"{show.in_groups(record['missing'])}.\n"]
+        out += ["## Not run\n", f"{not_run(record['missing'])}\n"]
     if record["failed"]:
         failed = [show.in_words(each) for each in record["failed"]]
         out += ["## Failed\n", "\n".join(f"- {each}" for each in failed) + "\n"]
     return "\n".join([*out, f"{how(name, record)}\n"])
+
+
+def not_run(missing: list[dict[str, Any]]) -> str:
+    """Cells that were not run: a line for each problem."""
+    first = next(iter(missing[0]))
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for cell in missing:
+        groups.setdefault(cell[first], []).append({k: v for k, v in cell.items() if k != first})
+    return "\n".join(f"- {name}: {show.in_groups(cells)}." for name, cells in groups.items())
 
 
 def stale(name: str, record: dict[str, Any], changed: list[str]) -> str:

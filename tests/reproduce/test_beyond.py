@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isthmus import reproduce as experiments
-from isthmus.reproduce import beyond, beyond_kinds
+from isthmus.reproduce import beyond_kinds, beyond_show
 
 
 @pytest.mark.parametrize("kind", beyond_kinds.ORDER)
@@ -36,20 +36,33 @@ def results(**errors):
 
 def test_a_method_is_beaten_beyond_two_standard_errors_of_the_difference():
     found = results(mdre=[1.0, 2.0, 3.0], anchors=[2.0, 3.1, 4.2], tre=[1.1, 1.7, 3.2], bdre=[0.5])
-    verdicts = [beyond.verdict(found, "gamma", name, "rms_p") for name in ("anchors", "tre")]
+    verdicts = [beyond_show.verdict(found, "gamma", name, "rms_p") for name in ("anchors", "tre")]
     # Draw by draw the anchors are worse by 1.0 to 1.2, whatever the draw; TRE is better once.
     assert verdicts == [1, 0]
     # One seed is better by 0.5, where MDRE's own spread is 1; and the KL's error has no sign.
-    assert beyond.verdict(found, "gamma", "bdre", "rms_p") == 0
-    assert beyond.verdict(results(mdre=[1.0, 1.1, 1.2], ctsm=[2.0]), "gamma", "ctsm", "rms_p") == 1
-    assert beyond.verdict(found, "gamma", "anchors", "kl") == 1
+    assert beyond_show.verdict(found, "gamma", "bdre", "rms_p") == 0
+    assert (
+        beyond_show.verdict(results(mdre=[1.0, 1.1, 1.2], ctsm=[2.0]), "gamma", "ctsm", "rms_p")
+        == 1
+    )
+    assert beyond_show.verdict(found, "gamma", "anchors", "kl") == 1
 
 
 def test_the_page_says_what_is_not_beaten():
     experiment = experiments.load("beyond")
     found = results(mdre=[1.0, 1.0, 1.1], anchors=[3.0, 3.1, 3.2], tre=[0.5, 0.5, 0.5])
     told = experiment.remarks(found)[0]
-    assert "MDRE beats 1 of 2, not TRE; better than MDRE: TRE" in told
+    assert "By KL MDRE beats 1 of 2; better are TRE." in told
+    lead = experiment.lead(found)
+    assert (
+        "By KL MDRE beats its anchors on 1 of 1 kinds" in lead
+        and "all rivals at once on 0." in lead
+    )
+    # Where no log-ratio can be judged, nobody is beaten and it is said.
+    for each in found:
+        each["rms_q"] = None
+    assert "By rows of q nothing can be judged" in experiment.remarks(found)[0]
+    assert "By rows of q MDRE beats its anchors on 0 of 0 kinds" in experiment.lead(found)
     counts = next(t for t in experiment.tables(found) if t.title.startswith("On how many"))
     assert {row[0]: row[1] for row in counts.rows} == {"its anchors": "1 / 0", "TRE": "0 / 1"}
 

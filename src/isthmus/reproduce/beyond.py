@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import MDRE, baselines, stack
 from ..critics import MLP, Quadratic, Splines, Sum
-from . import draw
-from .beyond_kinds import ADDS_UP, APART, CONTROL, ORDER, how_apart, midway, pair_of
+from . import beyond_show
+from .beyond_kinds import ORDER, midway, pair_of
 from .methods import Method, in_steps
 from .record import Fields
-from .results import averaged, compact, distinct, mean, number, rms, select
+from .results import rms
 from .runner import Experiment
 from .show import Table
 
-OURS = "mdre"
-JUDGES = {"kl": "KL", "rms_p": "rows of p", "rms_q": "rows of q", "rms_m": "rows between"}
 # Of p, of q and between: flow matching takes minutes for thousands.
 _FRESH = 300
 # In nats: a tail that falls as the exponential of an exponential has log-ratios of −1e5, which
@@ -31,11 +29,6 @@ _MOST = 200.0
 _STEPS = 1_000
 _TRAINING: Fields = {"steps": _STEPS, "batch_size": 256}
 _QUICK_KINDS, _QUICK_METHODS = ("gumbel",), ("mdre", "anchors", "binary", "bdre", "spectral")
-_ON = {
-    ADDS_UP: "far apart over all columns together",
-    APART: "far apart in every column",
-    CONTROL: "control",
-}
 
 
 def _critic() -> Sum:
@@ -72,7 +65,7 @@ def _fdre(problem: Any, seed: int) -> Any:
 _TORCH = ("torch",)
 _SAME = "the same critic and penalty by held-out rows"
 METHODS: dict[str, Method] = {
-    OURS: Method(
+    "mdre": Method(
         "MDRE",
         "MDRE('bridge', anchor='gaussian'): quadratics and splines on two fitted normals, with an "
         "auxiliary of known density that lies on both samples; its penalty by held-out rows.",
@@ -117,6 +110,7 @@ METHODS: dict[str, Method] = {
         f"Its authors' network and joint objective, at most {_STEPS:,} steps.",
         _rival("DREInfinity", critic="mlp", anchor=None, objective="time", joint=True, **_TRAINING),
         needs=_TORCH,
+        once=True,
     ),
     "ctsm": Method("CTSM", f"At most {_STEPS:,} steps.", _rival("CTSM", **_TRAINING), needs=_TORCH),
     "ctsm-anchored": Method(
@@ -172,8 +166,8 @@ class Beyond(Experiment):
         "log-ratio over p, and by the root mean square error of log p/q on fresh "
         "rows of p, of q, and between them, where it is within ±200. One method beats another on "
         "a kind if its error is smaller by more than two standard errors of the difference over "
-        "the seeds; of three networks that take long there is one, and their spread is taken to "
-        "be MDRE's own. Nothing is chosen by the truth."
+        "the seeds; flow matching and the network of DRE-∞, which take long, have one, and their "
+        "spread is taken to be MDRE's own. Nothing is chosen by the truth."
     )
 
     def cells(self, quick: bool, seeds: int) -> list[Fields]:
@@ -210,148 +204,11 @@ class Beyond(Experiment):
                 found["kl"] = problem.kl + float((estimate - truth).mean())
         return found
 
-    def tables(self, results: list[Fields]) -> list[Table]:
-        return [
-            _kl_table(results),
-            *(_error_table(results, judge) for judge in list(JUDGES)[1:]),
-            _counts_table(results),
-            _method_table(results),
-        ]
+    def lead(self, results: list[Fields]) -> str:
+        return beyond_show.summary(results)
 
-    def figures(self, results: list[Fields]) -> draw.Figures:
-        return {}
+    def tables(self, results: list[Fields]) -> list[Table]:
+        return beyond_show.tables(results, METHODS)
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        out = []
-        others = [name for name in distinct(results, "method") if name != OURS]
-        for kind in distinct(results, "kind"):
-            mine = {
-                judge: {name: verdict(results, kind, name, judge) for name in others}
-                for judge in JUDGES
-            }
-            out.append(f"{kind} ({_ON[how_apart(kind)]}): {_told(mine)}")
-        return out
-
-
-def _told(mine: dict[str, dict[str, int]]) -> str:
-    """What holds on one kind, judge by judge, in sentences."""
-    told = []
-    for judge, verdicts in mine.items():
-        not_beaten = [METHODS[name].label for name, sign in verdicts.items() if sign <= 0]
-        better = [METHODS[name].label for name, sign in verdicts.items() if sign < 0]
-        if not not_beaten:
-            words = "MDRE beats its anchors, itself without auxiliaries and every rival"
-        else:
-            words = f"MDRE beats {len(verdicts) - len(not_beaten)} of {len(verdicts)}, not "
-            words += ", ".join(not_beaten)
-            words += f"; better than MDRE: {', '.join(better)}" if better else ""
-        told.append(f"by {JUDGES[judge]}, {words}")
-    return ". ".join(one[0].upper() + one[1:] for one in told) + "."
-
-
-def errors(results: list[Fields], kind: str, method: str, judge: str) -> dict[int, float]:
-    """Errors of a method on a kind by seed; of the KL, its distance from the truth."""
-    out = {}
-    for each in select(results, kind=kind, method=method):
-        value = each[judge]
-        if value is not None:
-            out[each["seed"]] = abs(value - each["truth"]) if judge == "kl" else value
-    return out
-
-
-def verdict(results: list[Fields], kind: str, other: str, judge: str) -> int:
-    """1 if MDRE's error is smaller than another's, −1 if it is larger, 0 if seeds do not tell.
-
-    A difference counts beyond two standard errors of its mean over the seeds, draw by draw. Of a
-    method with one seed the spread is taken to be MDRE's own.
-
-    Examples
-    --------
-    >>> def cell(method, seed, value):
-    ...     return {"kind": "a", "method": method, "seed": seed, "rms_p": value}
-    >>> some = [cell("mdre", s, 1.0 + 0.1 * s) for s in range(3)]
-    >>> some += [cell("tre", s, 2.0 + 0.2 * s) for s in range(3)]
-    >>> verdict(some, "a", "tre", "rms_p"), verdict(some, "a", "bdre", "rms_p")
-    (1, 0)
-    """
-    ours, theirs = (errors(results, kind, name, judge) for name in (OURS, other))
-    gaps = np.array([theirs[seed] - ours[seed] for seed in ours if seed in theirs])
-    if len(gaps) == 0 or len(ours) < 2:
-        return 0
-    if len(gaps) == 1:
-        error = math.sqrt(2.0) * float(np.std(list(ours.values()), ddof=1))
-    else:
-        error = float(gaps.std(ddof=1)) / math.sqrt(len(gaps))
-    return int(np.sign(gaps.mean())) if abs(gaps.mean()) > 2.0 * error else 0
-
-
-def _by_kind(
-    title: str, results: list[Fields], told: Callable[[str, str], str], notes: Sequence[str]
-) -> Table:
-    """A row for each method, a column for each kind."""
-    kinds = distinct(results, "kind")
-    rows = [
-        [METHODS[name].label, *(told(kind, name) for kind in kinds)]
-        for name in METHODS
-        if name in distinct(results, "method")
-    ]
-    return Table(title, ["nats", *kinds], rows, list(notes))
-
-
-_MARKS = {1: "", 0: " =", -1: " <"}
-_MARKED = "“=” marks errors that seeds do not tell from MDRE's, “<” those that are smaller."
-
-
-def _kl_table(results: list[Fields]) -> Table:
-    def told(kind: str, name: str) -> str:
-        mark = "" if name == OURS else _MARKS[verdict(results, kind, name, "kl")]
-        return averaged(select(results, kind=kind, method=name), "kl") + mark
-
-    kinds = distinct(results, "kind")
-    words = [f"{kind}: {pair_of(kind).description.rstrip('.')}." for kind in kinds]
-    table = _by_kind("KL(p‖q), mean ± spread over seeds", results, told, [_MARKED, " ".join(words)])
-    table.rows.insert(0, ["truth", *(number(pair_of(kind).kl) for kind in kinds)])
-    return table
-
-
-def _error_table(results: list[Fields], judge: str) -> Table:
-    def told(kind: str, name: str) -> str:
-        mark = "" if name == OURS else _MARKS[verdict(results, kind, name, judge)]
-        mine = select(results, kind=kind, method=name)
-        return compact(mean(mine, judge)) + mark if mine else ""
-
-    title = f"Root mean square error of log p/q on {JUDGES[judge]}"
-    return _by_kind(title, results, told, [f"Mean over seeds. {_MARKED}"])
-
-
-def _counts_table(results: list[Fields]) -> Table:
-    """On how many kinds MDRE beats each other method, and is beaten."""
-    kinds = [kind for kind in distinct(results, "kind") if how_apart(kind) != CONTROL]
-    rows = []
-    for name in METHODS:
-        if name == OURS or name not in distinct(results, "method"):
-            continue
-        signs = {j: [verdict(results, kind, name, j) for kind in kinds] for j in JUDGES}
-        cells = [f"{each.count(1)} / {each.count(-1)}" for each in signs.values()]
-        rows.append([METHODS[name].label, *cells])
-    note = (
-        f"Of {len(kinds)} kinds, without the control: those on which MDRE beats the method of "
-        "the row / is beaten by it, beyond two standard errors; on the others seeds do not tell."
-    )
-    columns = ["MDRE against", *(f"by {words}" for words in JUDGES.values())]
-    return Table("On how many kinds MDRE beats each", columns, rows, [note])
-
-
-def _method_table(results: list[Fields]) -> Table:
-    """What each method is, and its time."""
-    rows = [
-        [
-            METHODS[name].label,
-            METHODS[name].about,
-            f"{mean(select(results, method=name), 'fit_seconds'):.1f}",
-        ]
-        for name in METHODS
-        if name in distinct(results, "method")
-    ]
-    columns = ["method", "what it is here", "seconds"]
-    return Table("Methods", columns, rows, ["Processor seconds of a fit, mean over all cells."])
+        return beyond_show.remarks(results, METHODS)

@@ -12,8 +12,8 @@ from .runner import Experiment
 from .samples import Samples, pair
 from .show import Table
 
-# The rate of their notebook for 40 columns and two lower ones, in steps of four to five; its batches
-# and steps, a fifth of the batch, and that with as many rows in all.
+# The rate of their notebook for 40 columns and two lower ones, in steps of four to five; its
+# batches and steps, a fifth of the batch, and that with as many rows in all.
 RATES = (0.05, 0.01, 0.0025)
 SIZES = ((500, 2_000), (100, 2_000), (100, 10_000))
 PROBLEMS = ("table2/160", "table2/160-shifted", "table2/320", "table2/320-shifted")

@@ -113,7 +113,8 @@ def not_run(missing: list[dict[str, Any]]) -> str:
     groups: dict[str, list[dict[str, Any]]] = {}
     for cell in missing:
         groups.setdefault(cell[first], []).append({k: v for k, v in cell.items() if k != first})
-    return "\n".join(f"- {name}: {show.in_groups(cells)}." for name, cells in groups.items())
+    told = {name: show.in_groups(cells).strip() for name, cells in groups.items()}
+    return "\n".join(f"- {name}: {words}." for name, words in told.items())
 
 
 def stale(name: str, record: dict[str, Any], changed: list[str]) -> str:

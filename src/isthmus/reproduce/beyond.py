@@ -211,4 +211,4 @@ class Beyond(Experiment):
         return beyond_show.tables(results, METHODS)
 
     def remarks(self, results: list[Fields]) -> list[str]:
-        return beyond_show.remarks(results, METHODS)
+        return beyond_show.remarks(results)

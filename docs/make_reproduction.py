@@ -35,8 +35,12 @@ Every table and figure of the paper is run again, beside the truth and every riv
 the outcome of one command, `isthmus reproduce NAME`; `isthmus reproduce all` runs them all and says
 how long that took. The record at the end of a page has the settings, seeds, versions and every
 number, and the versions of the parts of the library that it was made with: a page whose record is
-of other code has no numbers until it is run again. These pages are made from the records by
+of other code has no numbers until it is run again. What could not be run yet stands at the end of
+its page. These pages are made from the records by
 [`make_reproduction.py`](https://github.com/isthmus-ml/isthmus/blob/main/docs/make_reproduction.py).
+
+[Beyond normals](reproduction/beyond.md) is not in the paper: kinds of problems on which two fitted
+normals are wrong, where the paper's claim can be tested.
 
 The paper compares representations with TRE and a single ratio only, and refers to TRE's paper for
 Wasserstein predictive coding (WPC) and contrastive predictive coding: it has no number of WPC to
@@ -54,12 +58,32 @@ def contents(names: Iterable[str]) -> str:
     """The page that lists the others."""
     found = records()
     titles = [
-        f"- [{experiments.load(name).title}](reproduction/{name}.md)"
-        + ("" if not changed_parts(found[name]) else ": to be run again")
+        f"- [{experiments.load(name).title}](reproduction/{name}.md){state(found[name])}"
         for name in names
     ]
     tree = ["```{toctree}", ":hidden:", "", *(f"reproduction/{name}" for name in names), "```"]
-    return "\n".join([HEAD, *(titles or ["No record is there yet."]), "", *tree, ""])
+    return "\n".join(
+        [HEAD, *(titles or ["No record is there yet."]), "", taken(found), "", *tree, ""]
+    )
+
+
+def state(record: dict[str, Any]) -> str:
+    """What is to be known of a record before its page is opened."""
+    if changed_parts(record):
+        return ": to be run again"
+    cells = len(record["results"]) + len(record.get("missing", []))
+    done = len(record["results"])
+    return "" if done == cells else f": {done} of {cells} parts are run, its page says which"
+
+
+def taken(found: dict[str, dict[str, Any]]) -> str:
+    """How long the runs behind the numbers took."""
+    shown = [record for record in found.values() if not changed_parts(record)]
+    seconds = sum(each["seconds"] for record in shown for each in record["results"])
+    return (
+        f"The runs behind the numbers of these pages took {show.duration(seconds)} of one core; "
+        "`--quick` takes less than a minute of processor time each."
+    )
 
 
 def page(name: str, record: dict[str, Any]) -> str:
@@ -76,11 +100,21 @@ def page(name: str, record: dict[str, Any]) -> str:
     if remarks:
         out += ["## Remarks\n", "\n".join(f"- {remark}" for remark in remarks) + "\n"]
     if record.get("missing"):
-        out += ["## Not run\n", f"{show.in_groups(record['missing'])}.\n"]
+        out += ["## Not run\n", f"{not_run(record['missing'])}\n"]
     if record["failed"]:
         failed = [show.in_words(each) for each in record["failed"]]
         out += ["## Failed\n", "\n".join(f"- {each}" for each in failed) + "\n"]
     return "\n".join([*out, f"{how(name, record)}\n"])
+
+
+def not_run(missing: list[dict[str, Any]]) -> str:
+    """Cells that were not run: a line for each problem."""
+    first = next(iter(missing[0]))
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for cell in missing:
+        groups.setdefault(cell[first], []).append({k: v for k, v in cell.items() if k != first})
+    told = {name: show.in_groups(cells).strip() for name, cells in groups.items()}
+    return "\n".join(f"- {name}: {words}." for name, words in told.items())
 
 
 def stale(name: str, record: dict[str, Any], changed: list[str]) -> str:
@@ -90,8 +124,13 @@ def stale(name: str, record: dict[str, Any], changed: list[str]) -> str:
         f"**No numbers here yet.** The [record]({name}/record.json) is of {record['date'][:10]} "
         f"and of other code; since then these parts have changed: {some}. "
         f"`isthmus reproduce {name}` makes it anew; the last time it took "
-        f"{show.duration(record['wall_seconds'])} with {record['settings']['jobs']} processes."
+        f"{show.duration(record['wall_seconds'])} with {processes(record['settings']['jobs'])}."
     )
+
+
+def processes(jobs: int) -> str:
+    """A number of processes in words."""
+    return "1 process" if jobs == 1 else f"{jobs} processes"
 
 
 def how(name: str, record: dict[str, Any]) -> str:
@@ -101,7 +140,7 @@ def how(name: str, record: dict[str, Any]) -> str:
     quick = " --quick" if settings["quick"] else ""
     return (
         f"*`isthmus reproduce {name}{quick} --seeds {settings['seeds']}` on {record['date'][:10]}: "
-        f"{show.duration(record['wall_seconds'])} with {settings['jobs']} processes of one thread "
+        f"{show.duration(record['wall_seconds'])} with {processes(settings['jobs'])} of one thread "
         f"on {machine['cpu_count']} cores ({machine['processor']}). {versions}. "
         f"[Record]({name}/record.json).*"
     )

@@ -511,3 +511,8 @@ def test_a_page_has_tables_remarks_figures_and_how_it_was_run(toy, tmp_path, mon
         assert told in text
     assert text == made["page"]("toy", outcome.record)
     assert os.fspath(tmp_path) not in text
+    # What was not run is told, a line for each kind, and where the pages are listed.
+    some = run_experiment(toy, tmp_path / "some", seeds=2, jobs=1, only="fine").record
+    assert "## Not run\n\n- loud: (2 seeds).\n" in made["page"]("toy", some)
+    assert made["state"](some) == ": 2 of 4 parts are run, its page says which"
+    assert made["state"](outcome.record) == ""

@@ -29,6 +29,7 @@ EXPERIMENTS: dict[str, str] = {
     "bayes": "isthmus.reproduce.bayes:Bayes",
     "appendix-f": "isthmus.reproduce.appendix_f:AppendixF",
     "consistency": "isthmus.reproduce.consistency:Consistency",
+    "beyond": "isthmus.reproduce.beyond:Beyond",
 }
 
 __all__ = [

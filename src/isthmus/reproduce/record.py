@@ -32,7 +32,7 @@ PACKAGE = Path(__file__).parents[1]
 INSIDE = "reproduce"
 # What only shows numbers, and what only runs experiments: no number depends on it.
 SHOWING = ("cli", "plots", "report", "words.py")
-FRAMEWORK = ("command", "draw", "kl", "pool", "record", "results", "runner", "show")
+FRAMEWORK = ("beyond_show", "command", "draw", "kl", "pool", "record", "results", "runner", "show")
 _IMPORT = re.compile(r"^\s*from \.(?:(\w+) import| import (.+)$)", re.MULTILINE)
 
 

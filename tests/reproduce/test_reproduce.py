@@ -269,6 +269,23 @@ def test_some_cells_can_be_run_and_the_rest_is_told(toy, tmp_path):
     assert len(whole.record["results"]) == 4 and whole.record["missing"] == []
 
 
+def test_a_run_goes_on_from_a_record_of_the_same_code(toy, tmp_path, monkeypatch):
+    one = functools.partial(run_experiment, toy, tmp_path / "out", quick=True, jobs=1)
+    first = one(seeds=1)
+    cells = tmp_path / "out" / "toy" / "cells.jsonl"
+    cells.unlink()
+    second = one(seeds=2)
+    # Only what the record has not is run, and what it has is as it was.
+    assert toy.runs() == ["fine 0", "fine 1"]
+    assert second.record["results"][0] == first.record["results"][0]
+    assert second.record["parts"] == first.record["parts"]
+    assert second.record["wall_seconds"] >= first.record["wall_seconds"]
+    cells.unlink()
+    monkeypatch.setattr(record, "version_of", lambda part: "other")
+    one(seeds=1)
+    assert toy.runs() == ["fine 0", "fine 0", "fine 1"]
+
+
 def test_cells_must_differ(toy, tmp_path):
     with pytest.raises(ValueError, match="must differ"):
         run_experiment(toy, tmp_path, cells=[{"seed": 0}, {"seed": 0}])

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 from joblib.externals.loky import ProcessPoolExecutor, process_executor
 
-from .record import Fields, as_json, loaded_parts
+from .record import EXTRAS, Fields, as_json, loaded_parts
 
 if TYPE_CHECKING:
     from .runner import Experiment
     from .show import Report
 
-EXTRAS = ("torch", "zuko", "nutpie", "dask")
 # Linear algebra in one thread; and a process finds what this one finds, and nothing else that lies
 # in the current directory.
 ENVIRONMENT = {

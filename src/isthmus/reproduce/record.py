@@ -26,6 +26,8 @@ Fields: TypeAlias = dict[str, Any]
 """A cell, its numbers or a record: what JSON can hold, by name."""
 
 FORMAT = 1
+# Packages that a record names where they were used.
+EXTRAS = ("torch", "zuko", "nutpie", "dask")
 DIGITS = 9
 DIGEST = "digest"
 PACKAGE = Path(__file__).parents[1]
@@ -130,6 +132,25 @@ def changed_parts(found: Fields) -> list[str]:
     if not parts:
         return ["all of it, as it does not say what it was made with"]
     return [name for name, version in parts.items() if version_of(name) != version]
+
+
+def cells_of(path: Path, wanted: list[Fields]) -> list[Fields]:
+    """Lines of cells for what a record has of those wanted, and of the time that it took.
+
+    None if there is no record, or one of other code.
+    """
+    found = read(path) if path.exists() else {}
+    if not found or changed_parts(found):
+        return []
+    made = {"used": sorted(set(found["versions"]) & set(EXTRAS)), "parts": list(found["parts"])}
+    lines = []
+    for cell in map(as_json, wanted):
+        for each in found["results"]:
+            if all(name in each and each[name] == value for name, value in cell.items()):
+                rest = {name: value for name, value in each.items() if name not in cell}
+                lines.append({"cell": cell, "found": {**rest, **made}})
+                break
+    return [*lines, {"session": {"wall_seconds": found["wall_seconds"]}}] if lines else []
 
 
 def lines_of(path: Path) -> list[Fields]:

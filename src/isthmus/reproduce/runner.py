@@ -1,8 +1,9 @@
 """Run the cells of an experiment in processes of one thread, and keep every number.
 
 Cells that are done stand in ``OUT/NAME/cells.jsonl``: a run that was stopped goes on
-where it ended. At the end there are ``record.json``, ``table.md``, ``table.txt`` and
-the figures beside it.
+where it ended. Where there is a record alone, it goes on from that, if no part of the package
+that it was made with has changed since. At the end there are ``record.json``, ``table.md``,
+``table.txt`` and the figures beside it.
 """
 
 from __future__ import annotations
@@ -189,6 +190,9 @@ def run_experiment(
     if anew:
         path.unlink(missing_ok=True)
     code = record.fingerprint(type(experiment).__module__)
+    if not anew and not path.exists():
+        for line in record.cells_of(folder / "record.json", wanted):
+            record.append(path, {"code": code, **line})
     kept = [each for each in record.lines_of(path) if any_code or each.get("code") == code]
     done = {record.key(each["cell"]): each for each in kept if "found" in each}
     # Seed by seed, so that a run that was stopped has whole tables of fewer seeds.

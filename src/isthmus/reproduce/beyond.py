@@ -168,9 +168,9 @@ class Beyond(Experiment):
         "a kind if its error is smaller by more than two standard errors of the difference over "
         "the seeds; flow matching and the network of DRE-∞, which take long, have one, and their "
         "spread is taken to be MDRE's own. No fit is chosen by the truth. What was seen before: "
-        "MDRE takes its auxiliary of known density since it did better than mixtures of rows and of "
-        "columns on two other problems, of 10 and 15 Gumbel columns, whose truth was in view; no "
-        "rival's settings were tried out in this way. The limit of ±200 was set after a first "
+        "MDRE takes its auxiliary of known density since it did better than mixtures of rows and "
+        "of columns on two other problems, of 10 and 15 Gumbel columns, whose truth was in view; "
+        "no rival's settings were tried out in this way. The limit of ±200 was set after a first "
         "short run on the kind “gumbel”. Steps of networks, and seeds of the two that have one, "
         "were cut for time, the latter with results of the first seed in view."
     )

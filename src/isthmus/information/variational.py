@@ -28,6 +28,8 @@ from ..neural import Training, mlp, require_torch, seeded, train
 from ..typing import Array
 
 _CUT = 5.0
+# Exponents are cut here, since squares of gradients of larger ones are infinite in 32 bits.
+_MOST = 30.0
 # Of MINE's moving average.
 _DECAY = 0.99
 # Looks at held-out pairs without a gain before training ends.
@@ -111,14 +113,17 @@ def _losses(kind: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], 
     def dv(own: Any, others: Any) -> Any:
         return own.mean() - torch.logsumexp(others, 0) + math.log(len(others))
 
+    def ratio(scores: Any) -> Any:
+        return torch.exp(scores.clamp(max=_MOST))
+
     def nwj(own: Any, others: Any) -> Any:
-        return own.mean() - torch.exp(others - 1.0).mean()
+        return own.mean() - ratio(others - 1.0).mean()
 
     def smile(own: Any, others: Any) -> Any:
         return dv(own, others.clamp(-_CUT, _CUT))
 
     def mine(own: Any, others: Any) -> Any:
-        mass = torch.exp(others).mean()
+        mass = ratio(others).mean()
         now = mass.detach()
         moving[:] = [_DECAY * moving[0] + (1 - _DECAY) * now] if moving else [now]
         return mass / moving[0] - own.mean()

@@ -55,17 +55,20 @@ def drawn(case: Case) -> tuple[Any, Any, float]:
         return task(case.name, case.rows, case.seed)
     with np.load(Path(case.folder) / f"{name}.npz") as file:
         x, y, truth = file["x"].astype(float), file["y"].astype(float), float(file["mi"])
-    if case.rows is not None and case.rows < len(x):
-        rows = _some(len(x), case.rows, case.seed, crc32(name.encode()))
+    if case.rows is not None:
+        order = np.random.default_rng(crc32(name.encode())).permutation(len(x))
+        rows = order[case.seed * case.rows : (case.seed + 1) * case.rows]
         x, y = x[rows], y[rows]
     return x, y, truth
 
 
-def _some(n: int, size: int, seed: int, name: int) -> np.ndarray:
-    """Some of the rows of a file: those of different seeds do not meet, while there are enough."""
-    if (seed + 1) * size <= n:
-        return np.random.default_rng(name).permutation(n)[seed * size : (seed + 1) * size]
-    return np.random.default_rng([seed, name]).permutation(n)[:size]
+def samples_apart(case: Case, size: int, wanted: int) -> int:
+    """How many samples of a size share no row: of a file as many as it has room for."""
+    group, name = case.name.split("/", 1)
+    if group != "bmi":
+        return wanted
+    with np.load(Path(case.folder) / f"{name}.npz") as file:
+        return min(wanted, len(file["x"]) // size)
 
 
 def applies(method: str, x: Any, y: Any) -> bool:
@@ -151,14 +154,15 @@ def covers(low: float, high: float, truth: float) -> bool:
 def least_rows(case: Case, sizes: tuple[int, ...], seeds: int) -> Found | None:
     """The least number of rows from which on the mean over seeds is within a factor of 1.5.
 
-    From the largest down, until one is not; "least" is left out where the largest is not.
+    From the largest down, until one is not; "least" is left out where the largest is not. A file
+    has fewer samples of many rows that share none.
     """
     group, name = case.name.split("/", 1)
     out: Found = {"set": group, "task": name, "method": case.method, "seeds": seeds, "means": {}}
     started = time.process_time()
     for size in sorted(sizes, reverse=True):
         values = []
-        for seed in range(case.seed, case.seed + seeds):
+        for seed in range(samples_apart(case, size, seeds)):
             one = Case(case.name, case.method, seed, size, case.folder, case.quick)
             found = measured(one)
             if found is None:

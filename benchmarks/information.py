@@ -45,7 +45,8 @@ s
 
 --least has the criterion of the BMI benchmark: the least of 100, 500, 1,000, 3,000, 5,000 and
 10,000 rows from which on the mean estimate over ten seeds is within a factor of 1.5 of the
-truth. Of the set bmi, which has one file a task, other seeds have other rows of it.
+truth. Of the set bmi, which has one file a task, other seeds have other rows of it, as many as
+share none: one sample of 10,000 rows, two of 5,000, three of 3,000.
 
 --coverage has 200 replications in each of eight settings.
 

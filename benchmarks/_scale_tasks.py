@@ -128,7 +128,7 @@ def scored(task: Found) -> Found:
     model = isthmus.compare(p, q, random_state=0)
     with tempfile.TemporaryDirectory(dir=task["folder"]) as work:
         folder = write_rows(Path(work, "rows"), task["rows"], COLUMNS)
-        found = scoring_pass(model, folder, Path(work), repeats=1)
+        found = scoring_pass(model, folder, Path(work), repeats=3)
     return {**found, "rows": task["rows"], "rests_on": model.rests_on}
 
 

@@ -44,7 +44,8 @@ CELLS = {
     ],
     "diagnostics": [{"problem": "table2/40", "rows": 300, "stops": [20, 60], "seed": 0}],
     "choose-k": [
-        {"problem": "table2/40", "form": "linear", "K": K, "rows": 600, "seed": 0} for K in (1, 3)
+        {"problem": "table2/40", "form": "linear", "K": K, "rows": 600, "steps": 300, "seed": 0}
+        for K in (1, 3)
     ],
     "consistency": [
         {"auxiliary": name, "rows": rows, "seed": seed}

@@ -90,7 +90,11 @@ def billion(record: dict[str, Any]) -> str:
         used = workers if workers == 1 else workers * share
         seconds = start + slope * BILLION / used
         told.append(
-            [f"{workers}", f"{seconds / 60:.0f} min", f"{size * passes / workers / 1e9:,.0f}"]
+            [
+                f"{workers}",
+                f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s",
+                f"{size * passes / workers / 1e9:,.0f}",
+            ]
         )
     table = markdown(["workers of one thread", "expected time", "GB read by each"], told)
     return (

@@ -34,6 +34,8 @@ PACKAGE = Path(__file__).parents[1]
 INSIDE = "reproduce"
 # What only shows numbers, and what only runs experiments: no number depends on it.
 SHOWING = ("cli", "plots", "report", "words.py")
+# What reads and writes files: experiments draw their rows.
+FILES = ("sources", "storing", "tables.reading")
 FRAMEWORK = ("beyond_show", "command", "draw", "kl", "pool", "record", "results", "runner", "show")
 _IMPORT = re.compile(r"^\s*from \.(?:(\w+) import| import (.+)$)", re.MULTILINE)
 
@@ -85,7 +87,8 @@ def loaded_parts() -> list[str]:
             continue
         if parts[0] == INSIDE and (len(parts) == 1 or parts[1] in FRAMEWORK):
             continue
-        found.append(name.removeprefix(prefix))
+        if _counts(".".join(parts)):
+            found.append(name.removeprefix(prefix))
     return sorted(found)
 
 
@@ -131,7 +134,14 @@ def changed_parts(found: Fields) -> list[str]:
     parts = found.get("parts")
     if not parts:
         return ["all of it, as it does not say what it was made with"]
-    return [name for name, version in parts.items() if version_of(name) != version]
+    return [
+        name for name, version in parts.items() if _counts(name) and version_of(name) != version
+    ]
+
+
+def _counts(part: str) -> bool:
+    """Whether the numbers of an experiment may depend on a part."""
+    return not any(part == name or part.startswith(f"{name}.") for name in FILES)
 
 
 def cells_of(path: Path, wanted: list[Fields]) -> list[Fields]:

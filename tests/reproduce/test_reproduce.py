@@ -241,6 +241,8 @@ def test_a_record_says_which_parts_it_was_made_with(toy, tmp_path, monkeypatch):
     assert record.changed_parts(outcome.record) == []
     monkeypatch.setattr(record, "version_of", lambda name: "other")
     assert record.changed_parts(outcome.record) == list(parts)
+    # What reads files is asked for nothing by an experiment, which draws its rows.
+    assert record.changed_parts({"parts": {"mdre": "", "tables.reading": ""}}) == ["mdre"]
     # One that does not say it is of other code.
     assert record.changed_parts({}) and record.changed_parts({"parts": {}})
 

@@ -12,7 +12,7 @@ from isthmus.candidates.trees import TreesFit
 from isthmus.data.seeds import Seeds
 from isthmus.data.validation import as_two_samples
 from isthmus.large.quick import QuickBumps, QuickLinear, QuickSparse, quick
-from isthmus.large.quick_trees import QuickTrees
+from isthmus.large.quick_trees import QuickLargeTrees, QuickTrees, below
 from isthmus.large.ranks import Line, Ranks
 from isthmus.stacked import StackedMDRE
 from isthmus.storing.trees import TreeSum
@@ -113,6 +113,34 @@ def test_quick_trees_are_the_same_trees(rows, asked):
     assert np.array_equal(found.log_ratio(at, before), fit.log_ratio(at, before))
     stored = TreesFit(fit.bins, TreeSum.of(fit.trees))
     assert np.array_equal(QuickTrees.of(stored).log_ratio(at, before), fit.log_ratio(at, before))
+
+
+@pytest.mark.parametrize("leaves", [2, 6, 31, 63, 64])
+def test_quick_large_trees_are_the_same_trees(leaves, rows, asked):
+    given = Rows(as_two_samples(*rows), *np.random.default_rng(2).normal(size=(2, 600)))
+    at, before = asked[0].copy(), asked[1]
+    at[7, 1], at[8, 0], at[9, 0] = np.nan, np.inf, -np.inf
+    fit = Trees(leaves=leaves, rounds=15).fit(given, Seeds(0))
+    found = QuickLargeTrees.of(fit)
+    assert np.array_equal(found.log_ratio(at, before), fit.log_ratio(at, before))
+    stored = QuickLargeTrees.of(TreesFit(fit.bins, TreeSum.of(fit.trees)))
+    assert np.array_equal(stored.log_ratio(at, before), fit.log_ratio(at, before))
+    assert QuickTrees.of(fit) is None or leaves < 9
+
+
+def test_trees_of_too_many_leaves_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(0.5, 1, (4000, 2)), rng.normal(0, 1, (4000, 2))
+    fit = Trees(leaves=80, rounds=1).fit(Rows.of(as_two_samples(p, q)), Seeds(0))
+    assert QuickLargeTrees.of(fit) is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 127, 128, 255, 256, 300])
+def test_below_is_searchsorted(count):
+    rng = np.random.default_rng(count)
+    limits = np.unique(rng.normal(size=count))
+    x = np.concatenate([rng.normal(0, 2, 500), limits, [np.inf, -np.inf, np.nan]])
+    assert np.array_equal(below(limits, x), np.searchsorted(limits, x, side="left"))
 
 
 def test_a_stack_says_the_same(rows, asked):

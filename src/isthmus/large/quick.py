@@ -21,7 +21,7 @@ from ..candidates.sparse import SparseFit
 from ..candidates.trees import TreesFit
 from ..stacked import StackedMDRE
 from ..typing import Array
-from .quick_trees import QuickTrees
+from .quick_trees import QuickLargeTrees, QuickTrees
 from .ranks import Ranks
 
 _NUMBERS = 1 << 16
@@ -196,7 +196,7 @@ def _quick(fit: Any) -> Any:
     if isinstance(fit, FocusedFit):
         return replace(fit, fit=_quick(fit.fit))
     if isinstance(fit, TreesFit):
-        return QuickTrees.of(fit) or fit
+        return QuickTrees.of(fit) or QuickLargeTrees.of(fit) or fit
     for kind, way in _WAYS:
         if isinstance(fit, kind):
             return way.of(fit)

@@ -121,7 +121,7 @@ def compare(
     Notes
     -----
     A sample of more than 200,000 rows is not worked on as a whole. What is chosen is chosen on
-    10,000 to 50,000 of its rows; what is convex or closed-form is fitted to all rows, in passes
+    8,000 to 40,000 of its rows; what is convex or closed-form is fitted to all rows, in passes
     over them; and every row's log-ratio counts in every divergence. ``c.all_rows`` and
     ``c.rests_on`` say what was fitted to how many rows.
 

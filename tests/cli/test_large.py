@@ -120,3 +120,43 @@ def test_memory_in_words():
     assert Where.of(None, None, "2GB").memory == 2e9
     half = Where.of(None, None, None).memory
     assert half is None or half < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+HELD = """
+import os, signal, time
+from isthmus.cli.cluster import Where
+
+if __name__ == "__main__":
+    with Where.of(None, 1, None).client() as client:
+        try:
+            os.killpg(os.getpgid(0), signal.SIGINT)  # as a terminal does
+            time.sleep(60)
+        except KeyboardInterrupt:
+            time.sleep(0.5)
+            print(client.submit(sum, [1, 2]).result())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_workers_are_not_told_of_ctrl_c(tmp_path):
+    """Otherwise each of them would print a traceback."""
+    pytest.importorskip("distributed")
+    script = tmp_path / "held.py"
+    script.write_text(HELD)
+    found = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, start_new_session=True
+    )
+    assert (found.returncode, found.stdout, found.stderr) == (0, "3\n", "")
+
+
+def test_a_cluster_that_does_not_answer_leaves_nothing_behind():
+    """A client that never met its scheduler complains for 20 s when it is let go of."""
+    pytest.importorskip("distributed")
+    asked = (
+        "from isthmus.cli.cluster import Where\n"
+        "with Where.of('127.0.0.1', None, None).client(): pass"
+    )
+    found = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    last = found.stderr.splitlines()[-1]
+    assert last.startswith("ValueError: --cluster must be the address of a Dask scheduler")
+    assert "Exception ignored" not in found.stderr

@@ -8,14 +8,9 @@ import pyarrow as pa
 import pytest
 
 import isthmus
-from isthmus.candidates import Bumps, Trees
-from isthmus.candidates.base import Rows
-from isthmus.candidates.trees import TreesFit
 from isthmus.data.engine import Here
 from isthmus.data.memory import array_source
 from isthmus.data.sample import bounded_rows, row_hash
-from isthmus.data.seeds import Seeds
-from isthmus.data.validation import as_two_samples
 from isthmus.functionals import get_divergence
 from isthmus.functionals.binned import Binned, BinnedRatios
 from isthmus.large.anchors import extremes
@@ -34,9 +29,7 @@ from isthmus.large.pieces import (
     side_by_side,
     together,
 )
-from isthmus.large.quick import QuickBumps, QuickTrees
 from isthmus.large.sampling import Keep
-from isthmus.storing.trees import TreeSum
 from isthmus.tables.columns import Column
 from isthmus.tables.frames import TableEncoder
 from isthmus.tables.looking import Looking
@@ -170,30 +163,6 @@ def test_normals_are_one_quadratic():
         found = log_ratio_of(mdre.model_, p)
         assert isinstance(found, TwoNormals) == (anchor == "gaussian")
         assert found(q) == pytest.approx(mdre.log_ratio(q), rel=1e-7, abs=1e-7)
-
-
-def test_quick_trees_are_the_same_trees():
-    rng = np.random.default_rng(0)
-    p, q = rng.normal(0.5, 1, (600, 3)), rng.normal(0, 1, (600, 3))
-    rows = Rows.of(as_two_samples(p, q))
-    at, before = np.concatenate([p, q, 5 * q]), rng.normal(size=1800)
-    at[7, 1] = np.nan
-    fit = Trees(leaves=6, rounds=30).fit(rows, Seeds(0))
-    found = QuickTrees.of(fit)
-    assert np.array_equal(found.log_ratio(at, before), fit.log_ratio(at, before))
-    stored = TreesFit(fit.bins, TreeSum.of(fit.trees))
-    assert np.array_equal(QuickTrees.of(stored).log_ratio(at, before), fit.log_ratio(at, before))
-    assert QuickTrees.of(Trees(leaves=31, rounds=5).fit(rows, Seeds(0))) is None
-
-
-def test_quick_bumps_are_the_same_bumps():
-    rng = np.random.default_rng(0)
-    p, q = rng.normal(0.5, 1, (600, 3)), rng.normal(0, 1, (600, 3))
-    at, before = np.concatenate([p, q, 50 * q]), rng.normal(size=1800)
-    for width in (0.02, 0.7):
-        fit = Bumps(width=width).fit(Rows.of(as_two_samples(p, q)), Seeds(0))
-        expected = fit.log_ratio(at, before)
-        assert QuickBumps.of(fit).log_ratio(at, before) == pytest.approx(expected, abs=1e-8)
 
 
 def test_bins_move_with_the_coefficients():

@@ -105,6 +105,9 @@ def test_a_folder_has_all_scores_in_order(model, rows, tmp_path):
         lambda rows: ds.dataset(rows).filter(ds.field("age") > -1e9),
         lambda rows: [parquet.read_table(path) for path in sorted(rows.iterdir())],
         lambda rows: as_source(rows, "p"),
+        lambda rows: parquet.read_table(rows),
+        lambda rows: parquet.read_table(rows).to_pandas(),
+        lambda rows: parquet.read_table(rows).to_pydict(),
     ],
 )
 def test_whatever_holds_the_rows(form, model, rows, tmp_path):

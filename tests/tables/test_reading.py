@@ -146,6 +146,9 @@ def test_bad_files_are_refused_in_one_line_that_names_them(tmp_path, name, conte
 def test_no_file_and_a_directory(tmp_path):
     with pytest.raises(TableError, match=r"none\.csv: there is no such file"):
         read_table(tmp_path / "none.csv")
+    # Of what is not there, a wrong ending is not what is wrong.
+    with pytest.raises(TableError, match=r"folder: there is no such file or folder"):
+        read_table(tmp_path / "folder")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(TableError, match="received a directory"):
         read_table(tmp_path / "folder.csv")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -65,28 +67,60 @@ class Where:
         from distributed import Client, LocalCluster
 
         if self.cluster:
-            try:
-                client = Client(self.cluster, timeout=TIMEOUT, set_as_default=False)
-            except (OSError, ValueError, TimeoutError) as error:
-                raise ValueError(
-                    f"--cluster must be the address of a Dask scheduler that answers; received "
-                    f"{self.cluster} ({error})."
-                ) from None
-            with client:
+            _check_answers(self.cluster)
+            with Client(self.cluster, timeout=TIMEOUT, set_as_default=False) as client:
                 yield client
             return
         limit = 0 if self.memory is None else self.memory / (self.workers or 1)
-        with (
-            LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                memory_limit=limit,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=50,
-            ) as local,
-            Client(local, set_as_default=False) as client,
-        ):
+        with ExitStack() as opened:
+            with _uninterrupted():
+                local = LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    memory_limit=limit,
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=50,
+                )
+                opened.enter_context(local)
+                client = opened.enter_context(Client(local, set_as_default=False))
             yield client
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until the end; processes that begin within are never told of it.
+
+    It goes to all processes of a terminal. This one ends the others, and they have nothing to say.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Which lets Ctrl-C through to all that begins after it, where it has to be begun.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _check_answers(address: str) -> None:
+    """Refuse an address where nobody answers: a client without a scheduler takes long to end."""
+    import asyncio
+
+    from distributed.comm import connect
+
+    async def ask() -> None:
+        comm = await connect(address, timeout=TIMEOUT)
+        await comm.close()
+
+    try:
+        asyncio.run(ask())
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ValueError(
+            f"--cluster must be the address of a Dask scheduler that answers; received {address} "
+            f"({error})."
+        ) from None
 
 
 def bytes_in(text: str) -> float:

@@ -1,14 +1,11 @@
 """What a stack says of very many rows, in less time than its members take.
 
-A tree of few leaves is gone through by whole columns: every split rules out the leaves on its other
-side, so that the bits of one byte say which are left, and the lowest of them is the leaf.
-scikit-learn goes from node to node for every row, which takes ten times as long. Distances from the
-centres of bumps are a product of matrices.
+Only those columns are looked at that count, ranks are looked up in all rows at once, and distances
+from the centres of bumps are a product of matrices, of so few rows that it stays in the cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,84 +16,113 @@ from ..candidates.base import MOST_NATS, limited
 from ..candidates.bumps import BumpsFit
 from ..candidates.columns import Columns
 from ..candidates.focused import FocusedFit
+from ..candidates.ridge import RidgeFit
+from ..candidates.sparse import SparseFit
 from ..candidates.trees import TreesFit
 from ..stacked import StackedMDRE
-from ..typing import Array, IntArray
+from ..typing import Array
+from .quick_trees import QuickLargeTrees, QuickTrees
+from .ranks import Ranks
 
-_LEAVES = 8
-"""Leaves of a tree that the bits of a byte stand for."""
-
-_ROWS = 1 << 13
-"""Rows that are worked on at a time."""
+_NUMBERS = 1 << 16
+"""Exponents of bumps that are worked on at a time."""
 
 
 @dataclass(frozen=True)
-class Tree:
-    """A tree of few leaves.
+class QuickLinear:
+    """A regression on columns, and on the normal scores of those that are skewed.
 
     Attributes
     ----------
-    columns : ndarray of int
-        Column of every split.
-    limits : ndarray
-        Rows with a larger value, or none, go to the right.
-    gone : ndarray of uint8
-        Leaves that a row to the right cannot be in, as bits.
-    values : ndarray of shape (256,)
-        What the tree adds, by the bits of the leaves that are left.
+    columns : Columns
+    skewed : Ranks
+        Of the skewed columns alone.
+    slopes, bends : ndarray
+        Coefficients of the columns, and of the normal scores.
+    constant : float
     """
 
-    columns: IntArray
-    limits: Array
-    gone: np.ndarray
-    values: Array
-
-
-@dataclass(frozen=True)
-class QuickTrees:
-    """Boosted trees of few leaves each, on the columns and on the log-ratio before."""
-
-    trees: tuple[Tree, ...]
+    columns: Columns
+    skewed: Ranks
+    slopes: Array
+    bends: Array
     constant: float
 
     @classmethod
-    def of(cls, fit: TreesFit) -> QuickTrees | None:
-        """The same trees; None for larger ones and for those that part levels."""
-        nodes = _nodes(fit.trees)
-        if nodes is None or len(fit.bins.categories) or any(len(one) > 15 for one in nodes):
-            return None
-        found = tuple(_tree(one, fit.bins.edges, fit.bins.columns) for one in nodes)
-        start = getattr(fit.trees, "_baseline_prediction", None)
-        constant = fit.trees.baseline if start is None else np.ravel(start)[0]
-        return cls(found, float(constant))
+    def of(cls, fit: RidgeFit) -> QuickLinear:
+        """The same regression."""
+        columns, found = fit.features.columns, fit.regression
+        slopes, bends = np.split(found.coefficients, [len(columns)])
+        skewed = Ranks.of(columns, np.flatnonzero(columns.skewed[: len(columns)]))
+        return cls(columns, skewed, slopes, bends, found.constant)
 
     def log_ratio(self, rows: Array, before: Array) -> Array:
         """Log p/q at rows."""
-        out = np.empty(len(rows))
-        for begin in range(0, len(rows), _ROWS):
-            at = slice(begin, begin + _ROWS)
-            out[at] = self._some(rows[at], before[at])
+        out = self.columns.standard(rows) @ self.slopes
+        if len(self.bends):
+            out += self.skewed.scores(rows) @ self.bends
+        out += self.constant
         return limited(out)
 
-    def _some(self, rows: Array, before: Array) -> Array:
-        n = len(rows)
-        X = np.empty((rows.shape[1] + 1, n))
-        X[:-1], X[-1] = rows.T, np.clip(before, -MOST_NATS, MOST_NATS)
-        out, right = np.full(n, self.constant), np.empty(n, dtype=bool)
-        as_number = right.view(np.uint8)
-        left, gone, added = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8), np.empty(n)
-        for tree in self.trees:
-            left.fill(255)
-            for column, limit, bits in zip(tree.columns, tree.limits, tree.gone, strict=True):
-                # Not "above": a value that is missing goes to the right.
-                np.less_equal(X[column], limit, out=right)
-                # Those to the left keep all leaves.
-                np.multiply(as_number, bits, out=gone)
-                np.bitwise_or(gone, ~bits, out=gone)
-                np.bitwise_and(left, gone, out=left)
-            np.take(tree.values, left, out=added, mode="clip")
-            out += added
-        return out
+
+@dataclass(frozen=True)
+class QuickSparse:
+    """A regression on products of columns and on waves in their ranks.
+
+    Attributes
+    ----------
+    standard : Columns
+        The columns that enter products.
+    square : ndarray of shape (k, k)
+        Coefficients of the products.
+    ranks : Ranks
+        Of the columns that have waves.
+    waves : tuple of (int, int, float)
+        For every wave its column among these, half turns and coefficient.
+    slope : float
+        Coefficient of the log-ratio before.
+    constant : float
+    """
+
+    standard: Columns
+    square: Array
+    ranks: Ranks
+    waves: tuple[tuple[int, int, float], ...]
+    slope: float
+    constant: float
+
+    @classmethod
+    def of(cls, fit: SparseFit) -> QuickSparse:
+        """The same regression, with centres and scales in its coefficients."""
+        slopes = fit.regression.coefficients / fit.scale
+        products = [(f, a) for f, a in zip(fit.chosen, slopes, strict=False) if not f.wave]
+        waves = [(f, a) for f, a in zip(fit.chosen, slopes, strict=False) if f.wave]
+        which = sorted({j for f, _ in products for j in (f.first, f.second)})
+        square = np.zeros((len(which), len(which)))
+        for f, a in products:
+            square[which.index(f.first), which.index(f.second)] += a
+        waving = sorted({f.first for f, _ in waves})
+        return cls(
+            _only(fit.columns, which),
+            square,
+            Ranks.of(fit.columns, waving),
+            tuple((waving.index(f.first), f.wave, float(a)) for f, a in waves),
+            float(slopes[-1]),
+            fit.regression.constant - float(fit.centre @ slopes),
+        )
+
+    def log_ratio(self, rows: Array, before: Array) -> Array:
+        """Log p/q at rows."""
+        out = self.slope * np.clip(before, -MOST_NATS, MOST_NATS)
+        out += self.constant
+        if len(self.square):
+            Z = self.standard.standard(rows)
+            out += np.einsum("ij,ij->i", Z @ self.square, Z)
+        if self.waves:
+            angles = np.pi * self.ranks(rows)
+            for k, turns, slope in self.waves:
+                out += slope * np.cos(turns * angles[:, k])
+        return limited(out)
 
 
 @dataclass(frozen=True)
@@ -105,7 +131,7 @@ class QuickBumps:
 
     Attributes
     ----------
-    columns : Columns
+    ranks : Ranks
     exponents : ndarray of shape (d + 2, m)
         What scores of a row, half their squares together and one are multiplied with.
     heights : ndarray of shape (m,)
@@ -114,7 +140,7 @@ class QuickBumps:
     constant : float
     """
 
-    columns: Columns
+    ranks: Ranks
     exponents: Array
     heights: Array
     slopes: Array
@@ -128,67 +154,33 @@ class QuickBumps:
         ends = np.full(m, -1.0), -0.5 * np.einsum("ij,ij->i", centres, centres)
         exponents = np.vstack([centres.T, *ends]) / square
         heights, slopes = found.coefficients[:m], found.coefficients[m:]
-        return cls(fit.features.columns, exponents, heights, slopes, found.constant)
+        columns = fit.features.columns
+        ranks = Ranks.of(columns, range(len(columns)))
+        return cls(ranks, exponents, heights, slopes, found.constant)
 
     def log_ratio(self, rows: Array, before: Array) -> Array:
         """Log p/q at rows."""
-        out = np.empty(len(rows))
-        for begin in range(0, len(rows), _ROWS):
-            at = slice(begin, begin + _ROWS)
-            Z = self.columns.scores(rows[at])
-            half = 0.5 * np.einsum("ij,ij->i", Z, Z)
-            bumps = np.column_stack([Z, half, np.ones(len(Z))]) @ self.exponents
-            np.exp(bumps, out=bumps)
-            out[at] = bumps @ self.heights + Z @ self.slopes[:-1] + self.constant
+        d, step = len(self.exponents) - 2, max(_NUMBERS // len(self.heights), 1)
+        Z = np.ones((len(rows), d + 2))
+        Z[:, :d] = self.ranks.scores(rows)
+        Z[:, d] = 0.5 * np.einsum("ij,ij->i", Z[:, :d], Z[:, :d])
+        out = Z[:, :d] @ self.slopes[:-1]
         out += self.slopes[-1] * np.clip(before, -MOST_NATS, MOST_NATS)
+        out += self.constant
+        bumps = np.empty((min(step, len(rows)), len(self.heights)))
+        for begin in range(0, len(rows), step):
+            some = Z[begin : begin + step]
+            own = np.matmul(some, self.exponents, out=bumps[: len(some)])
+            out[begin : begin + step] += np.exp(own, out=own) @ self.heights
         return limited(out)
 
 
-def _nodes(trees: Any) -> list[np.ndarray] | None:
-    """The nodes of every tree, of scikit-learn's or as they were read from a file."""
-    found = getattr(trees, "_predictors", None)
-    if found is None:
-        return None
-    return [one[0].nodes if isinstance(one, list) else one.nodes for one in found]
-
-
-def _tree(nodes: np.ndarray, edges: Sequence[Array], columns: IntArray) -> Tree:
-    """A tree on numbers of bins as one on the values of columns."""
-    where: list[int] = []
-    limits: list[float] = []
-    gone: list[int] = []
-    values = np.zeros(256)
-    leaves: list[float] = []
-
-    def walk(k: int) -> int:
-        """Go through the leaves below a node, from left to right; their bits."""
-        node = nodes[k]
-        if node["is_leaf"]:
-            leaves.append(float(node["value"]))
-            return 1 << (len(leaves) - 1)
-        place = len(where)
-        feature = int(node["feature_idx"])
-        where.append(int(columns[feature]))
-        limits.append(_limit(edges[feature], float(node["num_threshold"])))
-        gone.append(0)
-        lefts = walk(int(node["left"]))
-        gone[place] = lefts
-        return lefts | walk(int(node["right"]))
-
-    walk(0)
-    bits = np.arange(256)
-    for leaf in reversed(range(len(leaves))):
-        # The lowest bit is the leaf.
-        values[(bits >> leaf) & 1 == 1] = leaves[leaf]
-    return Tree(np.array(where, dtype=np.intp), np.array(limits), np.array(gone, np.uint8), values)
-
-
-def _limit(edges: Array, threshold: float) -> float:
-    """The largest value whose bin has at most this number."""
-    most = int(np.floor(threshold))
-    if most < 0:
-        return -np.inf
-    return float(edges[most]) if most < len(edges) else np.inf
+def _only(columns: Columns, which: list[int]) -> Columns:
+    """Some of the columns that were kept."""
+    kept = np.zeros_like(columns.kept)
+    kept[np.flatnonzero(columns.kept)[which]] = True
+    knots = tuple(columns.knots[k] for k in which)
+    return Columns(kept, columns.centre[which], columns.scale[which], knots, columns.skewed[which])
 
 
 def quick(estimator: Any) -> Any:
@@ -203,6 +195,16 @@ def quick(estimator: Any) -> Any:
 def _quick(fit: Any) -> Any:
     if isinstance(fit, FocusedFit):
         return replace(fit, fit=_quick(fit.fit))
-    if isinstance(fit, BumpsFit):
-        return QuickBumps.of(fit)
-    return (QuickTrees.of(fit) or fit) if isinstance(fit, TreesFit) else fit
+    if isinstance(fit, TreesFit):
+        return QuickTrees.of(fit) or QuickLargeTrees.of(fit) or fit
+    for kind, way in _WAYS:
+        if isinstance(fit, kind):
+            return way.of(fit)
+    return fit
+
+
+_WAYS: tuple[tuple[Any, Any], ...] = (
+    (RidgeFit, QuickLinear),
+    (SparseFit, QuickSparse),
+    (BumpsFit, QuickBumps),
+)

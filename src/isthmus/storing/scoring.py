@@ -9,10 +9,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from ..data.blocks import slices
 from ..data.engine import engine_of
+from ..data.memory import PART_ROWS
 from ..data.source import Source
 from ..sources import as_source
-from ..tables.columns import TableError
+from ..tables.columns import TableError, as_table, is_table
 from ..tables.door import Door
 from ..words import rate
 from .blocks import Blocks, of_source, opened
@@ -45,7 +47,7 @@ def score(
         What has a ``log_ratio``, such as what :func:`isthmus.load` returns.
     rows : path or source of rows
         A file, a folder of Parquet files, a Dataset of pyarrow, a LazyFrame of polars, a frame of
-        Dask, or batches; None is standard input.
+        Dask or in memory, or batches; None is standard input.
     target : path
         A file that ends in .parquet, .csv or .arrow; or a folder, with a Parquet file for
         each part of the rows. One that was stopped is beside it under a name that ends in
@@ -123,12 +125,24 @@ def _opened(
             "file to write in place of it."
         )
     found = as_source(source, _label(source))
+    if found is None and is_table(as_table(source)):
+        found = as_source(_sliced(as_table(source)), "The table")
     if found is None or found.names is None:
         raise ValueError(
             "The rows to score must be a table with named columns, in a file or in parts; received "
             f"a {type(source).__name__}."
         )
     return nullcontext((of_source(found), found))
+
+
+def _sliced(table: Any) -> list[Any]:
+    """A frame in memory as some rows after the other; a dict of columns as it is."""
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return [table]
+    return [frame[at].to_native() for at in slices(len(frame), PART_ROWS)] or [table]
 
 
 class _File:

@@ -107,6 +107,8 @@ def _ending(path: str | os.PathLike[str]) -> str | None:
     name = file.name.lower().removesuffix(_PACKED)
     known = (*_TEXT, *_JSON, *_PARQUET)
     if not name.endswith(known):
+        if not file.exists():
+            raise TableError(f"{file}: there is no such file or folder.")
         shown = ", ".join((*known, ".csv.gz", ".tsv.gz", ".jsonl.gz"))
         raise TableError(f"{file}: the file name must end in one of {shown}.")
     return next(ending for ending in known if name.endswith(ending))

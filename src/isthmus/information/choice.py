@@ -289,7 +289,7 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     """The best coordinates, set of features and number of variates, by one fold."""
     if max(trials.x.width, trials.y.width) == 1 or trials.highest > CHASM:
         return
-    coordinates = [trials.scores, trials.raw, *trials.straight]
+    coordinates = [trials.scores, trials.raw, *trials.plain, *trials.straight]
     highest, best, best_k = -np.inf, None, 0
     split = trials.splits[0]
     for a, b in coordinates:
@@ -298,9 +298,11 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
             for k in range(1, ratio.most + 1):
                 ratio.use(k)
                 found = evaluate(ratio, [split], trials.seeds("screen"), fit=False, inside=False)
-                # Nothing vouches for the mass of variates that were sought out: across a chasm,
-                # where shuffled pairs say little of it, what they say has to count.
-                score = found.score if found.plug_in <= CHASM else found.bound
+                # Nothing vouches for the mass of variates that were sought out: what shuffled pairs
+                # say of it counts in full, and across a chasm, where they say little, even as gain.
+                score = found.bound
+                if found.plug_in <= CHASM:
+                    score = min(score, found.plug_in)
                 if best is None or score > highest:
                     highest, best, best_k = score, ratio, k
     if best is not None:

@@ -17,6 +17,8 @@ _STEPS, _STARTS, _FIRST = 200, 6, 12
 _SETTLED = 1e-5
 _MORE = 25
 _BLOCK = 20_000
+# Logarithm of the least share of a component that is not nothing.
+_LEAST_LOG = -300.0
 # Rows that the starts are compared on.
 _FEW = 2500
 # Rows that a component has beyond its parameters, as a prior of this many rows of its own shape.
@@ -36,16 +38,15 @@ class Normals:
         """Of :func:`_powers`, of which every weighted component's logarithm is linear."""
         d = self.means.shape[1]
         first, second = np.triu_indices(d)
-        columns = []
-        for share, mean, covariance in zip(self.share, self.means, self.covariances, strict=True):
-            factor = np.linalg.cholesky(covariance)
-            inverse = np.linalg.inv(factor)
-            precision = inverse.T @ inverse
-            constant = -0.5 * d * np.log(2.0 * np.pi) - np.log(np.diag(factor)).sum()
-            constant += np.log(max(share, 1e-300)) - 0.5 * mean @ precision @ mean
-            square = precision[first, second] * np.where(first == second, -0.5, -1.0)
-            columns.append(np.concatenate([[constant], precision @ mean, square]))
-        return np.column_stack(columns)
+        factor = np.linalg.cholesky(self.covariances)
+        inverse = np.linalg.inv(factor)
+        precision = inverse.transpose(0, 2, 1) @ inverse
+        linear = (precision @ self.means[:, :, None])[:, :, 0]
+        volume = np.log(np.einsum("kjj->kj", factor)).sum(axis=1)
+        constant = np.log(np.maximum(self.share, 1e-300)) - volume - 0.5 * d * np.log(2.0 * np.pi)
+        constant = constant - 0.5 * np.einsum("kj,kj->k", self.means, linear)
+        square = precision[:, first, second] * np.where(first == second, -0.5, -1.0)
+        return np.hstack([constant[:, None], linear, square]).T
 
     def __call__(self, z: Array) -> Array:
         """Log-density at rows."""
@@ -70,7 +71,8 @@ def _powers(z: Array) -> Array:
 def _shares(parts: Array) -> tuple[Array, Array]:
     """Shares of the components in rows, and the logarithm of their sum."""
     top = parts.max(axis=1)
-    shares = np.exp(parts - top[:, None])
+    # Denormal numbers would take a hundred times as long.
+    shares = np.exp(np.maximum(parts - top[:, None], _LEAST_LOG))
     total = shares.sum(axis=1)
     return shares / total[:, None], top + np.log(total)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
 # Rows that say whether trees see anything, and their number there.
-_ROWS, _FEW = 4000, 60
+_ROWS, _FEW = 4000, 40
 # Share of the variance that trees have to explain.
 _SHARE = 0.02
 # Residuals count as no farther than so many spreads.

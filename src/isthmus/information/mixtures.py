@@ -17,8 +17,6 @@ _STEPS, _STARTS, _FIRST = 200, 6, 12
 _SETTLED = 1e-5
 _MORE = 25
 _BLOCK = 20_000
-# Logarithm of the least share of a component that is not nothing.
-_LEAST_LOG = -300.0
 # Rows that the starts are compared on.
 _FEW = 2500
 # Rows that a component has beyond its parameters, as a prior of this many rows of its own shape.
@@ -71,8 +69,7 @@ def _powers(z: Array) -> Array:
 def _shares(parts: Array) -> tuple[Array, Array]:
     """Shares of the components in rows, and the logarithm of their sum."""
     top = parts.max(axis=1)
-    # Denormal numbers would take a hundred times as long.
-    shares = np.exp(np.maximum(parts - top[:, None], _LEAST_LOG))
+    shares = np.exp(parts - top[:, None])
     total = shares.sum(axis=1)
     return shares / total[:, None], top + np.log(total)
 

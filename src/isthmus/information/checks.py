@@ -15,6 +15,7 @@ from ..typing import Array
 from .conditional import ConditionalRatio
 from .evaluation import CHASM, Evaluation
 from .result import Answer
+from .treed import seen_by_trees
 
 # Nats that may be missing whatever the value is.
 _LITTLE = 0.03
@@ -26,8 +27,6 @@ _SEEN = 25
 _PROVABLE = 3.0
 # Share of the value that an interval may reach to one side, and nats below which a value is small.
 _WIDE, _SMALL = 0.6, 0.2
-# Rows that trees learn from what a regression leaves over.
-_LEFT_ROWS = 4000
 
 
 def common_checks(
@@ -242,26 +241,22 @@ def check_ways(scores: Sequence[float]) -> Check:
     )
 
 
+def unexplained(ratio: ConditionalRatio, evaluation: Evaluation) -> float:
+    """Nats that trees explain of what a regression leaves over."""
+    missing = 0.0
+    for inputs, residual in ratio.left_over(evaluation.seen):
+        for target in (residual, np.abs(residual)):
+            missing -= 0.5 * float(np.log1p(-seen_by_trees(inputs, target)))
+    return missing
+
+
 def check_left_over(ratio: ConditionalRatio, evaluation: Evaluation, value: float) -> Check:
     """Whether trees still explain what a regression leaves over.
 
     Across a chasm no shuffled pair looks like a joint one, and only the residuals can tell. They
     should not depend on what they were explained by.
     """
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    rows = evaluation.seen[:_LEFT_ROWS]
-    missing = 0.0
-    for inputs, residual in ratio.left_over(rows):
-        half = len(rows) // 2
-        for target in (residual, np.abs(residual)):
-            trees = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=15, random_state=0)
-            trees.fit(inputs[:half], target[:half])
-            gap = (target[half:] - target[:half].mean()) ** 2
-            gain = gap - (target[half:] - trees.predict(inputs[half:])) ** 2
-            share = float(gain.mean() / gap.mean())
-            if gain.mean() > PROVEN * gain.std() / np.sqrt(len(gain)) and share > 0.02:
-                missing -= 0.5 * float(np.log1p(-min(share, 0.999)))
+    missing = unexplained(ratio, evaluation)
     share = missing / max(value, LEAST_KL)
     return advised(
         missing,

@@ -69,6 +69,7 @@ class Trials:
         n = len(self.splits[0].train)
         some = self.seeds("screen").permutation(n)[:_SCREEN]
         self.screen = Split(self.splits[0].train[np.sort(some)], self.splits[0].held)
+        self.screened = np.concatenate([self.screen.train, self.screen.held])
         found = [straightened(each) for each in self.raw]
         both = tuple(b if a is None else a for a, b in zip(found, self.raw, strict=True))
         bent = any(one is not None for one in found)
@@ -121,6 +122,16 @@ class Trials:
     def finely(self) -> bool:
         """Whether they do so where rows are sparse, too, which a flexible density would take up."""
         return bool(self.closest < np.log(len(self.x)) - _SPARSE)
+
+    def few_rows(self, both: Pair) -> Pair:
+        """The rows of both sides on which settings are chosen, the fitted ones first."""
+        return both[0][self.screened], both[1][self.screened]
+
+    def screen_score(self, ratio: PairRatio) -> float:
+        """Score of a ratio of :meth:`few_rows`."""
+        count, every = len(self.screen.train), np.arange(len(self.screened))
+        split = Split(every[:count], every[count:])
+        return evaluate(ratio, [split], self.rng, inside=False).score
 
     def tried(self, ratio: PairRatio, best: Evaluation | None = None) -> Evaluation | None:
         """Evaluate a ratio; None where the first fold tells that it is not the best."""
@@ -192,8 +203,10 @@ def _conditional(trials: Trials) -> Iterator[PairRatio]:
             if scores and max(scores) > highest:
                 highest, best, trials.ways = max(scores), ratio, scores
     if best is not None:
-        # More rows choose its parts again.
-        yield best.anew()
+        yield best
+        treed = best.with_trees(trials.screen.train)
+        if treed is not None:
+            yield treed
 
 
 def _focused(trials: Trials) -> Iterator[PairRatio]:
@@ -227,17 +240,18 @@ def _finer(trials: Trials) -> Iterator[Pair]:
 def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | None]:
     """Scores of all directions and orders in some coordinates, and the best of them."""
     scores: list[float] = []
-    highest, best = -np.inf, None
+    highest, best, few = -np.inf, None, trials.few_rows(both)
     for turned in (False, True):
         explained, given = both[1 - turned].shape[1], both[turned].shape[1]
         if explained > _EXPLAINED or given > _EXPLAINING:
             continue
         for backwards in (False, True)[: 1 if explained == 1 else 2]:
-            ratio = ConditionalRatio(*both, trials.rng, turned, backwards)
-            found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
-            scores.append(found.score)
-            if found.score > highest:
-                highest, best = found.score, ratio
+            score = trials.screen_score(ConditionalRatio(*few, trials.rng, turned, backwards))
+            scores.append(score)
+            if score > highest:
+                # More rows choose its parts again.
+                highest = score
+                best = ConditionalRatio(*both, trials.rng, turned, backwards)
     return scores, best
 
 
@@ -249,21 +263,21 @@ def _mixture(trials: Trials) -> Iterator[PairRatio]:
         widths.append(_LEADING)
     highest, best = -np.inf, None
     for both in trials.coordinates:
+        few = trials.few_rows(both)
         for width in widths:
             before, gain = -np.inf, 0.0
             for k in _COMPONENTS:
                 used = min(width, both[0].shape[1]) + min(width, both[1].shape[1])
                 if k * used * _ROWS > n * (3 if k < 16 else 1):
                     break
-                ratio = MixtureRatio(*both, k, width, trials.rng)
-                found = evaluate(ratio, [trials.screen], trials.rng, inside=False)
-                if found.score <= before:
+                score = trials.screen_score(MixtureRatio(*few, k, width, trials.rng))
+                if score <= before:
                     # The best has been passed.
                     gain = 0.0
                     break
-                gain, before = found.score - before, found.score
-                if found.score > highest:
-                    highest, best = found.score, ratio
+                gain, before = score - before, score
+                if score > highest:
+                    highest, best = score, MixtureRatio(*both, k, width, trials.rng)
             if best is not None and before == highest and np.isfinite(gain):
                 # Each doubling brings about half as much as the one before.
                 best.unfinished = max(gain, 0.0)
@@ -275,7 +289,7 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
     """The best coordinates, set of features and number of variates, by one fold."""
     if max(trials.x.width, trials.y.width) == 1 or trials.highest > CHASM:
         return
-    coordinates = [trials.scores, trials.raw, *trials.straight]
+    coordinates = [trials.scores, trials.raw, *trials.plain, *trials.straight]
     highest, best, best_k = -np.inf, None, 0
     split = trials.splits[0]
     for a, b in coordinates:
@@ -284,9 +298,11 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
             for k in range(1, ratio.most + 1):
                 ratio.use(k)
                 found = evaluate(ratio, [split], trials.seeds("screen"), fit=False, inside=False)
-                # Nothing vouches for the mass of variates that were sought out: across a chasm,
-                # where shuffled pairs say little of it, what they say has to count.
-                score = found.score if found.plug_in <= CHASM else found.bound
+                # Nothing vouches for the mass of variates that were sought out: what shuffled pairs
+                # say of it counts in full, and across a chasm, where they say little, even as gain.
+                score = found.bound
+                if found.plug_in <= CHASM:
+                    score = min(score, found.plug_in)
                 if best is None or score > highest:
                     highest, best, best_k = score, ratio, k
     if best is not None:

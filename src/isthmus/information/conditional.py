@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from sklearn.preprocessing import SplineTransformer
 
 from ..typing import Array, BoolArray, IntArray
 from .density import Line, fit_line
 from .evaluation import LACKING, PairRatio
 from .mixtures import fit_normals
+from .splines import Features
+from .treed import foretold, seen_by_trees
 
 # Rows for every feature, knots of a column, and of what was said of a column before.
 _ROWS, _KNOTS, _SAID_KNOTS = 20, 40, 12
@@ -40,44 +41,7 @@ _MATTERS = 2.0, 3.0
 # Components of a mixture that the explained side may have by itself.
 _COMPONENTS = (1, 2, 4, 8)
 
-
-@dataclass(frozen=True)
-class Features:
-    """Features of the columns of one side, shape (n, k), and the column that each is of."""
-
-    values: Array
-    column: IntArray
-
-    @classmethod
-    def of(cls, z: Array, knots: int) -> Features:
-        """The columns themselves and their splines; knots see all rows, pairs do not enter."""
-        d = z.shape[1]
-        if knots < 2:
-            return cls(z, np.arange(d))
-        splines = SplineTransformer(knots, knots="quantile", extrapolation="linear")
-        values = splines.fit_transform(z)
-        each = values.shape[1] // d
-        # The first of each column's splines is what the others and the constant leave over.
-        kept = np.arange(values.shape[1]) % each > 1
-        values = values[:, kept]
-        values = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-12)
-        column = np.concatenate([np.arange(d), np.repeat(np.arange(d), each - 2)])
-        return cls(np.hstack([z, values]), column)
-
-    def with_column(self, z: Array, number: int, knots: int) -> Features:
-        """With one more column, and the number that its features have."""
-        own = Features.of(z[:, None], knots)
-        column = np.full(own.values.shape[1], number)
-        return Features(np.hstack([self.values, own.values]), np.concatenate([self.column, column]))
-
-    def with_products(self, z: Array, products: Sequence[tuple[int, int]]) -> Features:
-        """With products of two columns, which are of the later one."""
-        if not products:
-            return self
-        extra = np.column_stack([z[:, a] * z[:, b] for a, b in products])
-        extra = (extra - extra.mean(axis=0)) / np.maximum(extra.std(axis=0), 1e-12)
-        column = np.array([max(pair) for pair in products])
-        return Features(np.hstack([self.values, extra]), np.concatenate([self.column, column]))
+Pair = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -113,6 +77,8 @@ class ConditionalRatio(PairRatio):
         Whether they are explained from the last to the first.
     rows_each : int
         Rows that there must be for each feature.
+    treed : set of (int, bool)
+        Explained columns of which trees say more than splines: of the mean, or of the spread.
     """
 
     normalised = True
@@ -127,26 +93,37 @@ class ConditionalRatio(PairRatio):
         turned: bool = False,
         backwards: bool = False,
         rows_each: int = _ROWS,
+        treed: frozenset[tuple[int, bool]] = frozenset(),
     ) -> None:
         self.turned, self.backwards, self.rng = turned, backwards, rng
-        self.rows_each = rows_each
+        self.rows_each, self.treed = rows_each, treed
         given, explained = (y, x) if turned else (x, y)
         if backwards:
             explained = explained[:, ::-1]
         self.given, self.explained = given, explained
-        self.name = "conditional, x by y" if turned else "conditional"
-        self._kinds: dict[tuple[int, bool], tuple[bool, tuple[str, float]]] = {}
-        self._used: dict[tuple[int, bool], BoolArray] = {}
+        self.name = "conditional" + ", trees" * bool(treed) + ", x by y" * turned
+        self._kinds: dict[tuple[int, int], tuple[bool, tuple[str, float]]] = {}
+        self._used: dict[tuple[int, int], BoolArray] = {}
         self._said: dict[int, bool] = {}
         self._components: int | None = None
         self._products: list[tuple[int, int]] | None = None
         self._sides: tuple[Features, Features] | None = None
 
-    def anew(self) -> ConditionalRatio:
-        """The same with nothing chosen yet: other rows choose again."""
+    def with_trees(self, rows: IntArray) -> ConditionalRatio | None:
+        """The same with trees where these see more in some rows; None where they do not."""
+        width = self.given.shape[1]
+        if width < 2:
+            return None
+        treed = frozenset(
+            (k, uneven)
+            for k, (inputs, residual) in enumerate(self.left_over(rows))
+            for uneven in (False, True)
+            if seen_by_trees(inputs[:, :width], np.abs(residual) if uneven else residual)
+        )
         given, explained = self.given, self.explained[:, :: -1 if self.backwards else 1]
         x, y = (explained, given) if self.turned else (given, explained)
-        return ConditionalRatio(x, y, self.rng, self.turned, self.backwards, self.rows_each)
+        own = self.turned, self.backwards, self.rows_each
+        return ConditionalRatio(x, y, self.rng, *own, treed) if treed else None
 
     def fit(self, rows: IntArray) -> Self:
         both = self._features(len(rows))
@@ -159,11 +136,26 @@ class ConditionalRatio(PairRatio):
         first = self.given.shape[1] + self.explained.shape[1]
         for k in range(self.explained.shape[1]):
             self._factors.append(self._factor(both, k, rows, True))
+            if (k, False) in self.treed or (k, True) in self.treed:
+                both = self._grown(both, k, rows), both[1]
+                self._factors[-1] = self._factor(both, k, rows, True, grown=True)
             last = k + 1 == self.explained.shape[1]
             if not last and self._bent(k, self._factors[-1].mean_x, rows):
                 said = _standard(self._factors[-1].mean_x)
                 both = both[0].with_column(said, first + k, self._said_knots), both[1]
         return self
+
+    def _grown(self, both: tuple[Features, Features], k: int, rows: IntArray) -> Features:
+        """Features of the given side with what trees say of a column beyond its regression."""
+        every, d = np.arange(len(self.given)), self.explained.shape[1]
+        found, factor = both[0], self._factors[k]
+        gap = factor.target - factor.mean_x - factor.mean_y
+        for uneven, target in enumerate((gap, np.abs(factor.scaled(every, every)))):
+            if (k, bool(uneven)) in self.treed:
+                said = _standard(foretold(self.given, target, rows))
+                number = self.given.shape[1] + (2 + uneven) * d + k
+                found = found.with_column(said, number, self._said_knots)
+        return found
 
     def _bent(self, k: int, said: Array, rows: IntArray) -> bool:
         """Whether what is said of a column is no straight function of the given columns."""
@@ -193,6 +185,8 @@ class ConditionalRatio(PairRatio):
         A density that fits badly would make the ratio too large: the better of two is taken.
         """
         every, d = np.arange(len(self.explained)), self.explained.shape[1]
+        if self._components:
+            return fit_normals(self.explained[rows], self._components, self.rng)(self.explained)
         own: Array = np.sum(
             [self._factor(both, k, rows, False)(every, every) for k in range(d)], axis=0
         )
@@ -253,17 +247,25 @@ class ConditionalRatio(PairRatio):
         return np.concatenate([[-1], given, before])
 
     def _factor(
-        self, both: tuple[Features, Features], k: int, rows: IntArray, with_given: bool
+        self,
+        both: tuple[Features, Features],
+        k: int,
+        rows: IntArray,
+        with_given: bool,
+        grown: bool = False,
     ) -> _Factor:
         """Column k given the columns before it, and the other side where that is asked for."""
         design, split = _design(both, k, rows, with_given)
         target = self.explained[rows, k]
-        used = self._used.get((k, with_given))
+        stage = k, with_given + grown
+        used, fits = self._used.get(stage), None
         if used is None:
-            used = _mattering(design, target, self._groups(both, k, with_given))
-            self._used[k, with_given] = used
-        fits = _fits(design, target, used)
-        kept = self._kinds.get((k, with_given))
+            fits = _fits(design, target, np.ones(design.shape[1], dtype=bool))
+            used = _mattering(design, target, fits, self._groups(both, k, with_given))
+            self._used[stage] = used
+        if fits is None or not used.all():
+            fits = _fits(design, target, used)
+        kept = self._kinds.get(stage)
         made = []
         for uneven, (mean, spread) in enumerate(fits):
             if kept is not None and kept[0] != bool(uneven):
@@ -278,7 +280,7 @@ class ConditionalRatio(PairRatio):
         cost = float(used.sum()) / len(rows)
         best = made[-1] if len(made) > 1 and made[1][0] > made[0][0] + cost else made[0]
         _, uneven, kind, mean, spread, line = best
-        self._kinds.setdefault((k, with_given), (uneven, kind))
+        self._kinds.setdefault(stage, (uneven, kind))
         given, before = both[0].values, both[1].values[:, both[1].column < k]
         if not with_given:
             given = given[:, :0]
@@ -319,7 +321,7 @@ def _solved(design: Array, target: Array, weight: Array | None, ridge: float) ->
     return np.asarray(found + np.linalg.solve(gram, own.T @ (target - design @ found)))
 
 
-def _fits(design: Array, target: Array, used: BoolArray) -> list[tuple[Array, Array]]:
+def _fits(design: Array, target: Array, used: BoolArray) -> list[Pair]:
     """Coefficients of mean and log-spread by the features in use: of an even spread, an uneven."""
     own = design[:, used]
     mean = _solved(own, target, None, _RIDGE)
@@ -336,14 +338,13 @@ def _fits(design: Array, target: Array, used: BoolArray) -> list[tuple[Array, Ar
     return [(one[0], one[1]) for one in whole]
 
 
-def _mattering(design: Array, target: Array, groups: IntArray) -> BoolArray:
-    """Features of the columns whose part in the mean or the spread is more than noise.
+def _mattering(design: Array, target: Array, fits: Sequence[Pair], groups: IntArray) -> BoolArray:
+    """Features of the columns whose part in fits by all of them is more than noise.
 
     Coefficients of k features that do not matter give a mean with k / n of the residual's
     variance, and a log-spread with a variance of k / (2 n).
     """
-    n, every = len(design), np.ones(design.shape[1], dtype=bool)
-    fits = _fits(design, target, every)
+    n = len(design)
     mean, spread = fits[0][0], fits[-1][1]
     noise = float((target - design @ mean).var())
     used = groups < 0

@@ -73,15 +73,22 @@ def fit_line(
                 *(("kernel", one) for one in _WIDTHS),
                 *(("pieces", one) for one in _PIECES if one <= len(values) / 20),
             ]
-            scores = [_fitted(values[~judge], one)(values[judge]).mean() for one in tried]
+            known, judged = values[~judge], values[judge]
+            middle = _quartiles(known)
+            scores = [_fitted(known, one, middle)(judged).mean() for one in tried]
             kind = tried[int(np.argmax(scores))]
-    return _fitted(values, kind), kind
+    return _fitted(values, kind, _quartiles(values)), kind
 
 
-def _fitted(values: Array, kind: tuple[str, float]) -> Line:
+def _quartiles(values: Array) -> tuple[float, float, float]:
+    low, centre, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return float(low), float(centre), float(high)
+
+
+def _fitted(values: Array, kind: tuple[str, float], middle: tuple[float, float, float]) -> Line:
     name, size = kind
     n, none = len(values), np.zeros(0)
-    low, centre, high = (float(one) for one in np.quantile(values, [0.25, 0.5, 0.75]))
+    low, centre, high = middle
     scale = (high - low) / 1.349
     if name == "student" and np.isinf(size):
         centre, scale = float(values.mean()), float(values.std())
@@ -106,8 +113,8 @@ def _fitted(values: Array, kind: tuple[str, float]) -> Line:
         smooth = gaussian_filter1d(count.astype(float), max(width / step, 0.3), mode="constant")
         with np.errstate(divide="ignore"):
             height = np.log(smooth / (n * step))
-        middle = 0.5 * (edges[1:] + edges[:-1])
-        return Line(centre, scale, middle, np.maximum(height, -60.0), 0.0, share)
+        places = 0.5 * (edges[1:] + edges[:-1])
+        return Line(centre, scale, places, np.maximum(height, -60.0), 0.0, share)
     edges = np.unique(np.quantile(z, np.linspace(0.0, 1.0, int(size) + 1)))
     # The ends of a sample lie inside of those of the density.
     edges[0] -= (edges[1] - edges[0]) * size / n

@@ -36,16 +36,15 @@ class Normals:
         """Of :func:`_powers`, of which every weighted component's logarithm is linear."""
         d = self.means.shape[1]
         first, second = np.triu_indices(d)
-        columns = []
-        for share, mean, covariance in zip(self.share, self.means, self.covariances, strict=True):
-            factor = np.linalg.cholesky(covariance)
-            inverse = np.linalg.inv(factor)
-            precision = inverse.T @ inverse
-            constant = -0.5 * d * np.log(2.0 * np.pi) - np.log(np.diag(factor)).sum()
-            constant += np.log(max(share, 1e-300)) - 0.5 * mean @ precision @ mean
-            square = precision[first, second] * np.where(first == second, -0.5, -1.0)
-            columns.append(np.concatenate([[constant], precision @ mean, square]))
-        return np.column_stack(columns)
+        factor = np.linalg.cholesky(self.covariances)
+        inverse = np.linalg.inv(factor)
+        precision = inverse.transpose(0, 2, 1) @ inverse
+        linear = (precision @ self.means[:, :, None])[:, :, 0]
+        volume = np.log(np.einsum("kjj->kj", factor)).sum(axis=1)
+        constant = np.log(np.maximum(self.share, 1e-300)) - volume - 0.5 * d * np.log(2.0 * np.pi)
+        constant = constant - 0.5 * np.einsum("kj,kj->k", self.means, linear)
+        square = precision[:, first, second] * np.where(first == second, -0.5, -1.0)
+        return np.hstack([constant[:, None], linear, square]).T
 
     def __call__(self, z: Array) -> Array:
         """Log-density at rows."""

@@ -55,8 +55,9 @@ def mutual_information(
     alone and of y alone do not change I; columns are therefore mapped to normal scores, or
     standardised with long tails drawn in. Families of ratios are tried, the simplest first:
     independence, normal and Student copulas, one with a share of independent pairs, conditional
-    densities, mixtures of normals, copulas of non-linear variates, nearest neighbours. A later one
-    is taken if it gains clearly on pairs that it was not fitted to. The candidates of
+    densities (with trees, where these see more), mixtures of normals, copulas of non-linear
+    variates, nearest neighbours. A later one is taken if it gains clearly on pairs that it was
+    not fitted to. The candidates of
     :mod:`isthmus.candidates` learn what the chosen one lacks. If asked for, a neural network does,
     with linear mixtures of joint and shuffled pairs as auxiliary classes.
 

@@ -24,6 +24,8 @@ from .marginal import Variates, canonical
 
 # Features in directions with less than this share of the variance are noise.
 _FLAT = 1e-4
+# Pieces of the radius: least and most, and features that they make at most.
+_RINGS, _RINGED = (4, 14), 70
 # Coordinates are cut here before powers are taken.
 _FAR = 3.5
 
@@ -89,7 +91,7 @@ def feature_sets(d_x: int, d_y: int, n: int) -> list[FeatureSet]:
     """Sets of features worth trying, the simplest first, none with more than n / 40."""
     d = max(d_x, d_y)
     leading, degree = (d, 5) if d <= 3 else (d, 4) if d <= 5 else (2, 5)
-    rings = 4 if d > 5 else 6
+    rings = int(np.clip(min(_RINGED, n // 40) // d, *_RINGS))
     tried = [FeatureSet(0, degree, leading), FeatureSet(0, 3, min(d, 5 if d <= 5 else 3))]
     if d > 1:
         tried += [FeatureSet(rings, 0, 0), FeatureSet(rings, degree, leading)]
@@ -101,7 +103,9 @@ def _hats(radius: Array, fitted: IntArray, n: int) -> Array:
     known = np.sort(radius[fitted])
     level = (np.arange(len(known)) + 0.5) / len(known)
     score = ndtri(np.interp(radius, known, level))
-    knots = np.linspace(-1.5, 1.5, n)
+    # More of them reach farther out, too.
+    edge = 1.1 + 0.1 * n
+    knots = np.linspace(-edge, edge, n)
     return np.column_stack([np.interp(score, knots, row) for row in np.eye(n)])
 
 

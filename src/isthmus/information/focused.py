@@ -19,6 +19,8 @@ from .evaluation import LACKING, PairRatio
 _ROWS = 8
 # Features that a column should be able to have.
 _FEATURES = 5
+# Columns of both sides that are few: each is explained by all before it.
+_MOST = 16
 # A column that shows less than this share of what the strongest shows stays out.
 _SHARE = 0.4
 
@@ -56,7 +58,7 @@ class FocusedRatio(PairRatio):
         self.name = "few columns, x by y" if turned else "few columns"
 
     def fit(self, rows: IntArray) -> Self:
-        most = max(len(rows) // (_ROWS * _FEATURES), 2)
+        most = int(np.clip(len(rows) // (_ROWS * _FEATURES), 2, _MOST))
         self.columns = _leading(self.x[rows], self.y[rows], most)
         of_x, of_y = self.columns
         self._own = ConditionalRatio(

@@ -65,9 +65,10 @@ class Mixing(Auxiliary, Protocol):
 class Anchor(Protocol):
     """A density that a class's critic starts from; scikit-learn's mixtures are some.
 
-    One may have more: ``components_``, that an auxiliary can be placed on; ``bias_``, of its
-    log-density; ``rivals_``, others that fit about as well; and ``influence``, true where it is a
-    normal by moments, so that what every row did to the fit has a formula.
+    One may have more: ``components_``, that an auxiliary can be placed on; ``is_mixture``, true
+    where its density is that of these; ``bias_``, of its log-density; ``rivals_``, others that fit
+    about as well; and ``influence``, true where it is a normal by moments, so that what every row
+    did to the fit has a formula.
     """
 
     def fit(self, X: Array) -> Any: ...

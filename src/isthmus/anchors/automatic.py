@@ -132,6 +132,11 @@ class AutoAnchor(SampleAnchor):
         """The fit as a mixture of components."""
         return list(self.anchor_.components_)
 
+    @property
+    def is_mixture(self) -> bool:
+        """Whether its density is that of the components."""
+        return getattr(self.anchor_, "is_mixture", False)
+
 
 @dataclass(frozen=True)
 class _Candidate:

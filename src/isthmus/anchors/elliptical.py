@@ -154,9 +154,10 @@ class SampleAnchor(BaseEstimator):
 
 
 class ComponentAnchor(BaseEstimator):
-    """What every anchor has whose fit sets ``components_``."""
+    """What every anchor has that is the mixture of its ``components_``, which its fit sets."""
 
     components_: Sequence[Any]
+    is_mixture = True
 
     def score_samples(self, X: Array) -> Array:
         """Log-density of every row, shape (n,)."""

@@ -60,8 +60,11 @@ class Folded:
         constant = 0.0
         if offsets.anchors:
             pair = [offsets.anchors[k] for k in at]
-            parts = [getattr(anchor, "components_", ()) for anchor in pair]
-            if not all(part and all(type(one) is Component for one in part) for part in parts):
+            # Others have components to place an auxiliary on, and a density of their own.
+            if not all(getattr(anchor, "is_mixture", False) for anchor in pair):
+                return None
+            parts = [anchor.components_ for anchor in pair]
+            if not all(type(one) is Component for part in parts for one in part):
                 return None
             mixtures = [[_in_columns(one, affine) for one in part] for part in parts]
             constant = bias_of(pair[1]) - bias_of(pair[0])

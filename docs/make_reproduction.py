@@ -138,11 +138,19 @@ def how(name: str, record: dict[str, Any]) -> str:
     settings, machine = record["settings"], record["machine"]
     versions = ", ".join(f"{what} {number}" for what, number in record["versions"].items())
     quick = " --quick" if settings["quick"] else ""
+    checked = record.get("checked")
+    held = ""
+    if checked:
+        cells, of = len(checked["cells"]), checked["of"]
+        held = (
+            f" The code has changed since; on {checked['date'][:10]} {cells} of {of} parts, the "
+            "quickest of every problem and method, were run again and gave the same numbers."
+        )
     return (
         f"*`isthmus reproduce {name}{quick} --seeds {settings['seeds']}` on {record['date'][:10]}: "
         f"{show.duration(record['wall_seconds'])} with {processes(settings['jobs'])} of one thread "
         f"on {machine['cpu_count']} cores ({machine['processor']}). {versions}. "
-        f"[Record]({name}/record.json).*"
+        f"[Record]({name}/record.json).{held}*"
     )
 
 

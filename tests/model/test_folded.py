@@ -13,7 +13,7 @@ from isthmus.model.folded import Folded
 
 
 class Box:
-    """An anchor as a user may bring it: a uniform density, with a normal to place auxiliaries on."""
+    """An anchor of a user's own: a uniform density, with a normal to place auxiliaries on."""
 
     def fit(self, X):
         self.low_, self.high_ = X.min(axis=0), X.max(axis=0)

@@ -38,6 +38,12 @@ def reproduce(
     minutes: Annotated[
         float | None, typer.Option(help="Begin nothing after so many minutes.", min=0.0)
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Run a few parts of the records in DIR again: do they still hold?"
+        ),
+    ] = False,
     as_list: Annotated[
         bool, typer.Option("--list", help="List the tables and figures, and run nothing.")
     ] = False,
@@ -58,5 +64,8 @@ def reproduce(
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder; received {out}, which is a file.")
     chosen = experiments.names() if name == "all" else [name]
+    if check:
+        found = [each for each in chosen if name != "all" or (out / each / "record.json").exists()]
+        raise typer.Exit(command.check([experiments.load(each) for each in found], out, jobs))
     how = command.Options(out, quick, seeds, jobs, anew, any_code, only, minutes)
     raise typer.Exit(command.reproduce([experiments.load(each) for each in chosen], how))

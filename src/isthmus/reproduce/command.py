@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import load, names, show
+from .checking import check_record
 from .runner import Experiment, Outcome, Stopped, run_experiment
 
 
@@ -48,6 +49,28 @@ def reproduce(experiments: list[Experiment], options: Options) -> int:
     if len(experiments) > 1:
         print(f"{len(experiments)} experiments took {show.duration(total)}.")
     return int(failed)
+
+
+def check(experiments: list[Experiment], out: Path, jobs: int) -> int:
+    """Run some cells of records again; the exit code: 1 if some gave other numbers."""
+    differ = False
+    for experiment in experiments:
+        try:
+            outcome = check_record(experiment, out, jobs=jobs, progress=True)
+        except (Stopped, KeyboardInterrupt) as stopped:
+            why = str(stopped) or "stopped; the record is as it was"
+            print(f"isthmus: {experiment.name}: {why}.", file=sys.stderr)
+            return 130
+        if outcome is None:
+            print(f"{experiment.name}: the record is of this code.")
+            continue
+        checked = outcome.record["checked"]
+        told = f"{len(checked['cells'])} of {checked['of']} cells gave the same numbers again"
+        if checked["removed"]:
+            told += f"; removed, since they did not: {', '.join(checked['removed'])}"
+        print(f"{experiment.name}: {told}.")
+        differ = differ or bool(checked["removed"])
+    return int(differ)
 
 
 def _show(outcome: Outcome) -> None:

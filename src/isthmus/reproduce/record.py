@@ -36,7 +36,18 @@ INSIDE = "reproduce"
 SHOWING = ("cli", "plots", "report", "words.py")
 # What reads and writes files: experiments draw their rows.
 FILES = ("sources", "storing", "tables.reading")
-FRAMEWORK = ("beyond_show", "command", "draw", "kl", "pool", "record", "results", "runner", "show")
+FRAMEWORK = (
+    "beyond_show",
+    "checking",
+    "command",
+    "draw",
+    "kl",
+    "pool",
+    "record",
+    "results",
+    "runner",
+    "show",
+)
 _IMPORT = re.compile(r"^\s*from \.(?:(\w+) import| import (.+)$)", re.MULTILINE)
 
 
@@ -225,6 +236,14 @@ def read(path: Path) -> Fields:
             "the same command again: cells that are done are kept."
         )
     return dict(found)
+
+
+def checked(path: Path) -> Fields | None:
+    """What a check of a record has found; None where there was none, or no whole record."""
+    with suppress(OSError, ValueError):
+        found: Fields | None = read(path).get("checked")
+        return found
+    return None
 
 
 def versions(used: Iterable[str] = ()) -> dict[str, str]:

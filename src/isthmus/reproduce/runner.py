@@ -190,6 +190,7 @@ def run_experiment(
     if anew:
         path.unlink(missing_ok=True)
     code = record.fingerprint(type(experiment).__module__)
+    checked = None if anew else record.checked(folder / "record.json")
     if not anew and not path.exists():
         for line in record.cells_of(folder / "record.json", wanted):
             record.append(path, {"code": code, **line})
@@ -246,6 +247,7 @@ def run_experiment(
         "parts": record.versions_of(results),
         "missing": [cell for k, cell in by_key.items() if k not in done],
         "failed": failed,
+        **({} if checked is None else {"checked": checked}),
     }
     aside = ("used", "parts")
     results = [{k: v for k, v in each.items() if k not in aside} for each in results]

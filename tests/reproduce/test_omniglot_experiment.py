@@ -69,10 +69,13 @@ def test_a_tiny_cell_runs_and_leaves_what_tables_and_figures_need(tmp_path):
         assert low < each["mi"] < high and 0 <= each["accuracy"] <= 1
         assert len(each["probe"]) == 4 and each["cpu_seconds"] > 0
         assert {"p", "q"} <= set(each["classes"])
-        assert 0 < len(each["history"]["mi"]) == len(each["history"]["step"]) <= 6
+        history = each["history"]
+        assert 0 < len(history["mi"]) == len(history["loss"]) == len(history["step"]) <= 6
         whole = each["method"] == "mdre-whole"
         assert each["images_per_step"] == 2 * (64 if whole else 2 * (12 + 11 + 10 + 9))
     text = (tmp_path / "omniglot" / "table.md").read_text("utf-8")
+    told = " ".join(experiment.remarks(record["results"]))
+    assert "Training loss and held-out loss after 1, 2 steps: " in told
     assert "| truth | 9.38 |" in text and "The paper, on its split" in text
 
 

@@ -39,7 +39,7 @@ DISTORT = {"published": 0.0, "honest": 0.1}
 STEPS = {
     "dense": {4: 800, 9: 600, 25: 400},
     "cells": {4: 700, 9: 350},
-    "whole": {4: 900},
+    "whole": {4: 4000},
 }
 RATES = {"dense": 3e-3, "cells": 2e-3, "whole": 1e-3}
 DRAWINGS = {"dense": 2, "cells": 1, "whole": 20}
@@ -116,7 +116,8 @@ class Omniglot(Experiment):
         found |= _judge(model, train, test, rng, quick=cell["data"] == "strokes")
         history = model.training_.history
         found["history"] = {
-            key: few([each[key] for each in history], 4) for key in ("step", "held_out", "mi")
+            key: few([each[key] for each in history], 4)
+            for key in ("step", "loss", "held_out", "mi")
         }
         last = next(each for each in history if each["step"] == model.training_.best_step)
         found["classes"] = {

@@ -229,7 +229,7 @@ def what_was_used(results: list[Fields], labels: Mapping[str, str]) -> list[str]
             out.append(
                 f"{labels[each['method']]}, d = {each['d']}: {each['steps']:,} steps with "
                 f"{each['images_per_step']:,} images encoded in each; "
-                f"{duration(each['cpu_seconds'])} of one core."
+                f"{duration(each['cpu_seconds'])} of one core. {_curves(each['history'])}"
             )
     if any(each["data"] == "omniglot" for each in results):
         out.append(
@@ -237,6 +237,15 @@ def what_was_used(results: list[Fields], labels: Mapping[str, str]) -> list[str]
             "background sets, which are used again where there are fewer than d."
         )
     return out
+
+
+def _curves(history: Mapping[str, list[float]]) -> str:
+    """Training loss and held-out loss on the way: whether more steps would help."""
+    last = len(history["step"]) - 1
+    looks = sorted({last // 4, last // 2, 3 * last // 4, last})
+    told = ", ".join(f"{history['loss'][i]:.2f} and {history['held_out'][i]:.2f}" for i in looks)
+    steps = ", ".join(f"{history['step'][i]:,.0f}" for i in looks)
+    return f"Training loss and held-out loss after {steps} steps: {told}."
 
 
 def main_figure(results: list[Fields]) -> draw.Figure:

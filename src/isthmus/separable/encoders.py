@@ -71,7 +71,8 @@ def residual_encoder(
     >>> residual_encoder(8, size=(84, 84), **PUBLISHED)(torch.zeros(2, 1, 84, 84)).shape
     torch.Size([2, 8])
     """
-    nn = require_torch("residual_encoder").nn
+    torch = require_torch("residual_encoder")
+    nn = torch.nn
     from .modules import Residual, TwoWays
 
     check_option(pool, "pool", POOLS)
@@ -97,7 +98,9 @@ def residual_encoder(
     rest = nn.Sequential(*layers, nn.Linear(seen, embedding - 1))
     if flat:
         rest = TwoWays(rest, nn.Sequential(nn.ReLU(), nn.Flatten(), short))
-    return nn.Sequential(stem, rest, nn.ConstantPad1d((0, 1), 1.0))
+    whole = nn.Sequential(stem, rest, nn.ConstantPad1d((0, 1), 1.0))
+    # Channels beside one another in memory: convolutions on a processor are quicker.
+    return whole.to(memory_format=torch.channels_last)
 
 
 def dense_encoder(

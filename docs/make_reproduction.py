@@ -37,7 +37,8 @@ how long that took. The record at the end of a page has the settings, seeds, ver
 number, and the versions of the parts of the library that it was made with: a page whose record is
 of other code has no numbers until it is run again, or until `isthmus reproduce NAME --check` has
 run the quickest part of every problem and method again and got the same; methods that give other
-numbers are taken out. The page then says so. What could not be run yet stands at its end. These pages are made from the records by
+numbers are taken out. The page then says so. What could not be run yet stands at its end. These
+pages are made from the records by
 [`make_reproduction.py`](https://github.com/isthmus-ml/isthmus/blob/main/docs/make_reproduction.py).
 
 [Beyond normals](reproduction/beyond.md) is not in the paper: kinds of problems on which two fitted

@@ -46,7 +46,7 @@ def test_a_record_whose_cells_give_the_same_holds(stale, tmp_path):
 def test_a_kind_that_gives_other_numbers_is_taken_out_and_run_anew(stale, tmp_path):
     stale.change()
     found = check_record(stale, tmp_path).record
-    assert found["checked"]["removed"] == ["kind loud"]
+    assert [cell["kind"] for cell in found["checked"]["removed"]] == ["loud", "loud"]
     assert {each["kind"] for each in found["results"]} == {"fine"}
     assert [cell["kind"] for cell in found["missing"]] == ["loud", "loud"]
     whole = run_experiment(stale, tmp_path, seeds=2, jobs=1).record
@@ -59,3 +59,14 @@ def test_without_a_record_there_is_nothing_to_check(toy, tmp_path, capsys):
         check_record(toy, tmp_path)
     assert cli.run(["reproduce", "figure-1", "--check", "--out", str(tmp_path)]) == 130
     assert "no record" in capsys.readouterr().err
+
+
+def test_a_cell_that_differs_goes_and_another_of_its_kind_is_asked(stale, tmp_path):
+    path = tmp_path / "module" / "toy_experiment.py"
+    quick = min(read(tmp_path / "toy" / "record.json")["results"], key=lambda e: e["seconds"])
+    one = {name: quick[name] for name in ("kind", "seed")}
+    text = path.read_text()
+    path.write_text(text.replace('cell["seed"] / 3', f'(cell["seed"] + (cell == {one})) / 3'))
+    found = check_record(stale, tmp_path).record
+    assert found["checked"]["removed"] == [one] == found["missing"]
+    assert len(found["results"]) == 3

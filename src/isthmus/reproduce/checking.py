@@ -2,8 +2,10 @@
 
 A change of the code that touches no number of an experiment need not throw away hours of it. Of
 every word that tells cells apart (a problem, a method) the quickest cell is run again. Where
-all give what they gave, the record says so and holds. A word of which every cell that was run
-gives something else loses all its cells: they are missing, and the next run makes them anew.
+it gives what it gave, the record says so and holds. A cell that gives something else goes, and the
+next quickest of the word is asked: training that diverges depends on the rounding of the
+machine. A word of which none gives the same loses all its cells. What goes is missing, and the next
+run makes it anew.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from .runner import Experiment, Outcome, Stopped, finish
 
 # Linear algebra adds up in another order on another machine, and solvers stop where they may.
 _RELATIVE = 1e-6
+# Cells of a word that are asked at most.
+_ASKED = 3
 _ASIDE = ("used", "parts", "warnings")
 
 
@@ -53,21 +57,27 @@ def check_record(
     settings = found["settings"]
     cells = [record.as_json(one) for one in experiment.cells(settings["quick"], settings["seeds"])]
     pairs = [(cell, each) for each in found["results"] for cell in cells if _is_of(each, cell)]
-    again = quickest(pairs)
     same: dict[str, bool] = {}
     parts: set[str] = set(found.get("parts", ()))
-    with (
-        show.reporting(experiment.name, again, [], jobs, wanted=progress) as report,
-        closing(run_cells(experiment, again, jobs, report)) as answers,
-    ):
-        for cell, answer in answers:
-            if "error" in answer:
-                raise Stopped(f"{show.in_words(cell)} failed: {answer['error']}")
-            before = next(each for own, each in pairs if own == cell)
-            same[record.key(cell)] = agree(before, record.as_json(answer))
-            parts |= set(answer["parts"])
-    gone = contradicted([(cell, same[record.key(cell)]) for cell in again])
-    left = [(cell, each) for cell, each in pairs if not gone & set(_words(cell))]
+    for _ in range(_ASKED):
+        again = quickest(pairs, same)
+        with (
+            show.reporting(experiment.name, again, [], jobs, wanted=progress) as report,
+            closing(run_cells(experiment, again, jobs, report)) as answers,
+        ):
+            for cell, answer in answers:
+                if "error" in answer:
+                    raise Stopped(f"{show.in_words(cell)} failed: {answer['error']}")
+                before = next(each for own, each in pairs if own == cell)
+                same[record.key(cell)] = agree(before, record.as_json(answer))
+                parts |= set(answer["parts"])
+    run = [(cell, same[record.key(cell)]) for cell, _ in pairs if record.key(cell) in same]
+    gone = contradicted(run)
+    left = [
+        (cell, each)
+        for cell, each in pairs
+        if same.get(record.key(cell), True) and not gone & set(_words(cell))
+    ]
     kept = [record.key(cell) for cell, _ in left]
     results = [each for _, each in left]
     head = {name: value for name, value in found.items() if name != "results"} | {
@@ -76,17 +86,19 @@ def check_record(
         "checked": {
             "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "made_with": found.get("checked", {}).get("made_with", found.get("parts", {})),
-            "cells": [cell for cell in again if same[record.key(cell)]],
+            "cells": [cell for cell, agrees in run if agrees],
             "of": len(pairs),
-            "removed": sorted(f"{name} {value}" for name, value in gone),
+            "removed": [cell for cell, _ in pairs if record.key(cell) not in kept],
         },
     }
     tables = experiment.tables(results) if results else []
     return finish(Outcome(experiment, folder, {**head, "results": results}, tables))
 
 
-def quickest(pairs: list[tuple[Fields, Fields]]) -> list[Fields]:
-    """Cells that are run again: of every word the one that took least, or of all if there is none.
+def quickest(pairs: list[tuple[Fields, Fields]], same: dict[str, bool]) -> list[Fields]:
+    """Cells to run next: of every word of which none gave the same yet, the one that took least.
+
+    ``same`` says of cells that were run again, by their keys, whether they gave the same.
 
     Examples
     --------
@@ -95,12 +107,17 @@ def quickest(pairs: list[tuple[Fields, Fields]]) -> list[Fields]:
     ...     ({"method": "a", "seed": 1}, {"seconds": 1.0}),
     ...     ({"method": "b", "seed": 0}, {"seconds": 9.0}),
     ... ]
-    >>> quickest(took)
+    >>> quickest(took, {})
     [{'method': 'a', 'seed': 1}, {'method': 'b', 'seed': 0}]
+    >>> quickest(took, {record.key(took[1][0]): False, record.key(took[2][0]): True})
+    [{'method': 'a', 'seed': 0}]
     """
+    good = {word for cell, _ in pairs if same.get(record.key(cell)) for word in _words(cell)}
     best: dict[Any, tuple[float, Fields]] = {}
     for cell, each in pairs:
-        for word in _words(cell) or [("", "")]:
+        for word in _words(cell):
+            if word in good or record.key(cell) in same:
+                continue
             if word not in best or each["seconds"] < best[word][0]:
                 best[word] = each["seconds"], cell
     return list({record.key(cell): cell for _, cell in best.values()}.values())
@@ -116,7 +133,7 @@ def contradicted(run: list[tuple[Fields, bool]]) -> set[tuple[str, str]]:
     {('method', 'b')}
     """
     good = {word for cell, same in run for word in _words(cell) if same}
-    bad = {word for cell, same in run for word in _words(cell) or [("", "")] if not same}
+    bad = {word for cell, same in run for word in _words(cell) if not same}
     return bad - good
 
 
@@ -142,7 +159,8 @@ def agree(before: Any, now: Any) -> bool:
 
 
 def _words(cell: Fields) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in cell.items() if isinstance(value, str)]
+    """Names and words of a cell; one that has none shares the empty one with all others."""
+    return [(name, one) for name, one in cell.items() if isinstance(one, str)] or [("", "")]
 
 
 def _is_of(each: Fields, cell: Fields) -> bool:

@@ -67,7 +67,7 @@ def check(experiments: list[Experiment], out: Path, jobs: int) -> int:
         checked = outcome.record["checked"]
         told = f"{len(checked['cells'])} of {checked['of']} cells gave the same numbers again"
         if checked["removed"]:
-            told += f"; removed, since they did not: {', '.join(checked['removed'])}"
+            told += f"; removed, since others did not: {show.in_groups(checked['removed'])}"
         print(f"{experiment.name}: {told}.")
         differ = differ or bool(checked["removed"])
     return int(differ)

@@ -118,11 +118,14 @@ def same(task: Found) -> Found:
 
 
 def scored(task: Found) -> Found:
-    """Log-ratios of rows to Parquet, over a bare pass that reads and writes."""
+    """Log-ratios of rows to Parquet, over a bare pass that reads and writes.
+
+    The model is that of very many normal rows, as in ``compare`` above.
+    """
     rng = np.random.default_rng(0)
     names = [f"x{k}" for k in range(COLUMNS)]
     p, q = (
-        pa.table(dict(zip(names, rng.normal(shift, 1.0, (COLUMNS, 2000)), strict=True)))
+        pa.table(dict(zip(names, rng.normal(shift, 1.0, (COLUMNS, 250_000)), strict=True)))
         for shift in (0.3, 0.0)
     )
     model = isthmus.compare(p, q, random_state=0)

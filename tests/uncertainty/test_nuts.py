@@ -93,7 +93,7 @@ class TestNuts:
 
     def test_raw_prior(self, paper, grid):
         pytest.importorskip("nutpie")
-        sampled = nuts(paper, prior="raw", draws=300, chains=2, random_state=0, progress=False)
+        sampled = nuts(paper, prior="raw", draws=500, chains=2, random_state=0, progress=False)
         exact = laplace(paper, prior="raw").log_ratio(grid, return_std=True)
         np.testing.assert_allclose(sampled.log_ratio(grid, return_std=True)[1], exact[1], rtol=0.25)
         with pytest.raises(ValueError, match="prior must be 'fit'"):

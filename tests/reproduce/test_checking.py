@@ -59,6 +59,9 @@ def test_without_a_record_there_is_nothing_to_check(toy, tmp_path, capsys):
         check_record(toy, tmp_path)
     assert cli.run(["reproduce", "figure-1", "--check", "--out", str(tmp_path)]) == 130
     assert "no record" in capsys.readouterr().err
+    nothing = tmp_path / "nothing"
+    assert cli.run(["reproduce", "all", "--check", "--out", str(nothing)]) != 0
+    assert "--out must be a folder with records" in capsys.readouterr().err
 
 
 def test_a_cell_that_differs_goes_and_another_of_its_kind_is_asked(stale, tmp_path):

@@ -66,6 +66,8 @@ def reproduce(
     chosen = experiments.names() if name == "all" else [name]
     if check:
         found = [each for each in chosen if name != "all" or (out / each / "record.json").exists()]
+        if not found:
+            raise ValueError(f"--out must be a folder with records to check; received {out}.")
         raise typer.Exit(command.check([experiments.load(each) for each in found], out, jobs))
     how = command.Options(out, quick, seeds, jobs, anew, any_code, only, minutes)
     raise typer.Exit(command.reproduce([experiments.load(each) for each in chosen], how))

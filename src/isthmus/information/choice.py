@@ -56,7 +56,6 @@ class Trials:
     y: Marginal
     splits: list[Split]
     seeds: Seeds
-    verbose: int = 0
     found: list[Evaluation] = field(default_factory=list)
     ways: list[float] = field(default_factory=list)
     """Scores of all orders and directions of conditional densities, in the coordinates chosen."""
@@ -79,7 +78,7 @@ class Trials:
         few = narrowed(self.x, self.y)
         self.few: Trials | None = None
         if few is not None:
-            self.few = Trials(*few, self.splits, self.seeds, self.verbose, self.found)
+            self.few = Trials(*few, self.splits, self.seeds, self.found)
 
     @property
     def n_columns(self) -> int:
@@ -133,37 +132,53 @@ class Trials:
         split = Split(every[:count], every[count:])
         return evaluate(ratio, [split], self.rng, inside=False).score
 
-    def tried(self, ratio: PairRatio, best: Evaluation | None = None) -> Evaluation | None:
-        """Evaluate a ratio; None where the first fold tells that it is not the best."""
-        first = evaluate(ratio, self.splits[:1], self.rng)
-        if best is not None and best.clearly_above(first, self.splits[0].held):
-            self._told(first)
-            return None
-        found = joined(first, evaluate(ratio, self.splits[1:], self.rng))
-        self._told(found)
+    def first(self, ratio: PairRatio) -> Evaluation:
+        """Evaluate a ratio in the first fold."""
+        found = evaluate(ratio, self.splits[:1], self.rng)
+        self.found.append(found)
         return found
 
-    def _told(self, found: Evaluation) -> None:
-        self.found.append(found)
-        if self.verbose:
-            print(f"mutual information, {found.ratio.name}: {found.score:.4f} on held-out pairs")
+    def complete(self) -> None:
+        """Evaluate in all folds what is not clearly behind another in the first."""
+        rows, found = self.splits[0].held, list(self.found)
+        for place, first in enumerate(found):
+            if place and any(one.clearly_above(first, rows) for one in found):
+                continue
+            rest = evaluate(first.ratio, self.splits[1:], self.rng)
+            self.found[place] = whole = joined(first, rest)
+            self.best = whole if self.best is None else _better(self.best, whole)
+
+    def tell(self) -> None:
+        """Print what was tried."""
+        for one in self.found:
+            print(f"mutual information, {one.ratio.name}: {one.score:.4f} on held-out pairs")
 
 
 def choose_ratio(
     x: Marginal, y: Marginal, seeds: Seeds, n_folds: int, verbose: int
 ) -> tuple[Evaluation, Trials]:
     """The ratio that held-out pairs prefer: of two that are as good the simpler one."""
-    trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds, verbose)
-    best = trials.tried(Independence(*trials.scores))
-    assert best is not None
-    first = trials.best = best
-    for family, margin in _FAMILIES:
+    trials = Trials(x, y, random_folds(len(x), n_folds, seeds("folds")), seeds)
+    trials.best = trials.first(Independence(*trials.scores))
+    for family in _FAMILIES:
         for ratio in family(trials):
-            found = trials.tried(ratio, best)
-            # That there is any dependence has to be beyond doubt; of what kind it is, likely.
-            if found is not None and found.beats(best, PROVEN if best is first else margin):
-                trials.best = best = found
+            trials.best = _better(trials.best, trials.first(ratio))
+    trials.best = None
+    trials.complete()
+    if verbose:
+        trials.tell()
+    best = trials.best
+    assert best is not None
     return best, trials
+
+
+def _better(best: Evaluation, later: Evaluation) -> Evaluation:
+    """The later ratio, which is not as simple, if it is likely to be the better one.
+
+    That there is any dependence has to be beyond doubt.
+    """
+    margin = PROVEN if isinstance(best.ratio, Independence) else LIKELY
+    return later if later.beats(best, margin) else best
 
 
 def _normal(trials: Trials) -> Iterator[PairRatio]:
@@ -317,15 +332,15 @@ def _bent(trials: Trials) -> Iterator[PairRatio]:
             yield warped[int(np.argmax(scores))]
 
 
-_FAMILIES: tuple[tuple[Callable[[Trials], Iterator[PairRatio]], float], ...] = (
-    (_normal, LIKELY),
-    (_student, LIKELY),
-    (_inliers, LIKELY),
-    (_conditional, LIKELY),
-    (_focused, LIKELY),
-    (_narrow, LIKELY),
-    (_mixture, LIKELY),
-    (_bent, LIKELY),
-    (_neighbours, LIKELY),
+_FAMILIES: tuple[Callable[[Trials], Iterator[PairRatio]], ...] = (
+    _normal,
+    _student,
+    _inliers,
+    _conditional,
+    _focused,
+    _narrow,
+    _mixture,
+    _bent,
+    _neighbours,
 )
-"""Families, the simplest first, and by how many standard errors one has to be better."""
+"""Families, the simplest first."""

@@ -14,8 +14,8 @@ from ..diagnostics.tails import LEAST_KL
 from ..typing import Array
 from .conditional import ConditionalRatio
 from .evaluation import CHASM, Evaluation
+from .learners import best_learner
 from .result import Answer
-from .treed import seen_by_trees
 
 # Nats that may be missing whatever the value is.
 _LITTLE = 0.03
@@ -242,16 +242,16 @@ def check_ways(scores: Sequence[float]) -> Check:
 
 
 def unexplained(ratio: ConditionalRatio, evaluation: Evaluation) -> float:
-    """Nats that trees explain of what a regression leaves over."""
+    """Nats that learners explain of what a regression leaves over."""
     missing = 0.0
     for inputs, residual in ratio.left_over(evaluation.seen):
         for target in (residual, np.abs(residual)):
-            missing -= 0.5 * float(np.log1p(-seen_by_trees(inputs, target)))
+            missing -= 0.5 * float(np.log1p(-best_learner(inputs, target)[1]))
     return missing
 
 
 def check_left_over(ratio: ConditionalRatio, evaluation: Evaluation, value: float) -> Check:
-    """Whether trees still explain what a regression leaves over.
+    """Whether trees or smooth surfaces still explain what a regression leaves over.
 
     Across a chasm no shuffled pair looks like a joint one, and only the residuals can tell. They
     should not depend on what they were explained by.
@@ -261,7 +261,7 @@ def check_left_over(ratio: ConditionalRatio, evaluation: Evaluation, value: floa
     return advised(
         missing,
         graded(share, 0.02, 0.04),
-        f"Trees explain {missing:.2g} nats more of what the regression leaves over",
+        f"Trees and surfaces explain {missing:.2g} nats more of what the regression leaves over",
         ok=": nothing is left over.",
         warn=": a little more is to be seen.",
         fail=": more is to be seen, and only the lower end is known.",

@@ -207,21 +207,27 @@ def _neighbours(trials: Trials) -> Iterator[PairRatio]:
 def _conditional(trials: Trials) -> Iterator[PairRatio]:
     """Columns of y given x, or of x given y, in the order that a few rows prefer."""
     highest, best, trials.ways = -np.inf, None, []
+    of_one: tuple[float, ConditionalRatio | None] = -np.inf, None
     for both in (*trials.coordinates, *trials.plain):
-        scores, ratio = _ways(trials, both)
+        scores, ratio, single = _ways(trials, both)
         if scores and max(scores) > highest:
             highest, best, trials.ways = max(scores), ratio, scores
+        of_one = max(of_one, single, key=lambda pair: pair[0])
     if max(highest, trials.highest) > _CLOSE:
         # Coordinates that are worth their time where x and y are close.
         for both in _finer(trials):
-            scores, ratio = _ways(trials, both)
+            scores, ratio, _ = _ways(trials, both)
             if scores and max(scores) > highest:
                 highest, best, trials.ways = max(scores), ratio, scores
     if best is not None:
         yield best
-        treed = best.with_trees(trials.screen.train)
-        if treed is not None:
-            yield treed
+        # What is to be learned of several columns is to be seen where they explain a single one.
+        start = best
+        if best.given.shape[1] == 1 and of_one[1] is not None:
+            start = of_one[1].fit(trials.splits[0].train)
+        learned = start.with_learners(trials.screen.train)
+        if learned is not None:
+            yield learned
 
 
 def _focused(trials: Trials) -> Iterator[PairRatio]:
@@ -252,9 +258,15 @@ def _finer(trials: Trials) -> Iterator[Pair]:
         yield smoothed(sources(raw[0], rng)), smoothed(sources(raw[1], rng))
 
 
-def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | None]:
-    """Scores of all directions and orders in some coordinates, and the best of them."""
+def _ways(
+    trials: Trials, both: Pair
+) -> tuple[list[float], ConditionalRatio | None, tuple[float, ConditionalRatio | None]]:
+    """Scores of all directions and orders in some coordinates, and the best of them.
+
+    Last the one that explains a single column by several, if there is one, with its score.
+    """
     scores: list[float] = []
+    of_one: tuple[float, ConditionalRatio | None] = -np.inf, None
     highest, best, few = -np.inf, None, trials.few_rows(both)
     for turned in (False, True):
         explained, given = both[1 - turned].shape[1], both[turned].shape[1]
@@ -263,11 +275,13 @@ def _ways(trials: Trials, both: Pair) -> tuple[list[float], ConditionalRatio | N
         for backwards in (False, True)[: 1 if explained == 1 else 2]:
             score = trials.screen_score(ConditionalRatio(*few, trials.rng, turned, backwards))
             scores.append(score)
+            # More rows choose its parts again.
+            ratio = ConditionalRatio(*both, trials.rng, turned, backwards)
             if score > highest:
-                # More rows choose its parts again.
-                highest = score
-                best = ConditionalRatio(*both, trials.rng, turned, backwards)
-    return scores, best
+                highest, best = score, ratio
+            if explained == 1 < given:
+                of_one = score, ratio
+    return scores, best, of_one
 
 
 def _mixture(trials: Trials) -> Iterator[PairRatio]:

@@ -13,7 +13,7 @@ so close to a function of each other that no other pair of rows looks like their
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -22,9 +22,9 @@ import numpy as np
 from ..typing import Array, BoolArray, IntArray
 from .density import Line, fit_line
 from .evaluation import LACKING, PairRatio
+from .learners import Learner, best_learner, foretold
 from .mixtures import fit_normals
 from .splines import Features
-from .treed import foretold, seen_by_trees
 
 # Rows for every feature, knots of a column, and of what was said of a column before.
 _ROWS, _KNOTS, _SAID_KNOTS = 20, 40, 12
@@ -59,6 +59,10 @@ class _Factor:
         spread = self.spread_x[i] + self.spread_y[j]
         return np.asarray(self.residual(self.scaled(i, j)) - spread)
 
+    def spread(self, rows: IntArray) -> Array:
+        """Spread of the residual at rows."""
+        return np.asarray(np.exp(self.spread_x[rows] + self.spread_y[rows]))
+
     def scaled(self, i: IntArray, j: IntArray) -> Array:
         """Residuals in units of their spread."""
         gap = self.target[j] - self.mean_x[i] - self.mean_y[j]
@@ -77,8 +81,8 @@ class ConditionalRatio(PairRatio):
         Whether they are explained from the last to the first.
     rows_each : int
         Rows that there must be for each feature.
-    treed : set of (int, bool)
-        Explained columns of which trees say more than splines: of the mean, or of the spread.
+    learners : mapping of (int, bool) to Learner, optional
+        What says more than splines of some explained columns: of the mean, or of the spread.
     """
 
     normalised = True
@@ -93,15 +97,16 @@ class ConditionalRatio(PairRatio):
         turned: bool = False,
         backwards: bool = False,
         rows_each: int = _ROWS,
-        treed: frozenset[tuple[int, bool]] = frozenset(),
+        learners: Mapping[tuple[int, bool], Learner] | None = None,
     ) -> None:
         self.turned, self.backwards, self.rng = turned, backwards, rng
-        self.rows_each, self.treed = rows_each, treed
+        self.rows_each, self.learners = rows_each, dict(learners or {})
         given, explained = (y, x) if turned else (x, y)
         if backwards:
             explained = explained[:, ::-1]
         self.given, self.explained = given, explained
-        self.name = "conditional" + ", trees" * bool(treed) + ", x by y" * turned
+        names = sorted({one.name for one in self.learners.values()})
+        self.name = ", ".join(["conditional", *names, *["x by y"] * turned])
         self._kinds: dict[tuple[int, int], tuple[bool, tuple[str, float]]] = {}
         self._used: dict[tuple[int, int], BoolArray] = {}
         self._said: dict[int, bool] = {}
@@ -109,21 +114,24 @@ class ConditionalRatio(PairRatio):
         self._products: list[tuple[int, int]] | None = None
         self._sides: tuple[Features, Features] | None = None
 
-    def with_trees(self, rows: IntArray) -> ConditionalRatio | None:
-        """The same with trees where these see more in some rows; None where they do not."""
+    def with_learners(self, rows: IntArray) -> ConditionalRatio | None:
+        """The same with what learners see more in some rows; None where they do not."""
         width = self.given.shape[1]
         if width < 2:
             return None
-        treed = frozenset(
-            (k, uneven)
-            for k, (inputs, residual) in enumerate(self.left_over(rows))
-            for uneven in (False, True)
-            if seen_by_trees(inputs[:, :width], np.abs(residual) if uneven else residual)
-        )
+        learners = {}
+        for k, (inputs, residual) in enumerate(self.left_over(rows)):
+            factor = self._factors[k]
+            column = factor.target[rows], factor.spread(rows)
+            for uneven in (False, True):
+                what = (np.abs(residual),) if uneven else (residual, *column)
+                learner, _ = best_learner(inputs[:, :width], *what)
+                if learner is not None:
+                    learners[k, uneven] = learner
         given, explained = self.given, self.explained[:, :: -1 if self.backwards else 1]
         x, y = (explained, given) if self.turned else (given, explained)
         own = self.turned, self.backwards, self.rows_each
-        return ConditionalRatio(x, y, self.rng, *own, treed) if treed else None
+        return ConditionalRatio(x, y, self.rng, *own, learners) if learners else None
 
     def fit(self, rows: IntArray) -> Self:
         both = self._features(len(rows))
@@ -136,7 +144,7 @@ class ConditionalRatio(PairRatio):
         first = self.given.shape[1] + self.explained.shape[1]
         for k in range(self.explained.shape[1]):
             self._factors.append(self._factor(both, k, rows, True))
-            if (k, False) in self.treed or (k, True) in self.treed:
+            if (k, False) in self.learners or (k, True) in self.learners:
                 both = self._grown(both, k, rows), both[1]
                 self._factors[-1] = self._factor(both, k, rows, True, grown=True)
             last = k + 1 == self.explained.shape[1]
@@ -146,13 +154,15 @@ class ConditionalRatio(PairRatio):
         return self
 
     def _grown(self, both: tuple[Features, Features], k: int, rows: IntArray) -> Features:
-        """Features of the given side with what trees say of a column beyond its regression."""
+        """Features of the given side with what learners say of a column beyond its regression."""
         every, d = np.arange(len(self.given)), self.explained.shape[1]
         found, factor = both[0], self._factors[k]
         gap = factor.target - factor.mean_x - factor.mean_y
-        for uneven, target in enumerate((gap, np.abs(factor.scaled(every, every)))):
-            if (k, bool(uneven)) in self.treed:
-                said = _standard(foretold(self.given, target, rows))
+        for uneven, left in enumerate((gap, np.abs(factor.scaled(every, every)))):
+            learner = self.learners.get((k, bool(uneven)))
+            if learner is not None:
+                target = factor.target if learner.whole else left
+                said = _standard(foretold(learner, self.given, target, rows))
                 number = self.given.shape[1] + (2 + uneven) * d + k
                 found = found.with_column(said, number, self._said_knots)
         return found

@@ -44,7 +44,10 @@ def finished(found: Answer, n_rows: int, level: float) -> Information:
         )
     proven = lower_bound(found.held_out, *(found.proven or (found.value, found.std_error)), level)
     half = float(ndtri(0.5 + 0.5 * level)) * error
-    low, high = found.value - half - found.further[0], found.value + half + found.further[1]
+    # By how much chance and the choice of a family lift a number are two errors that do not know
+    # of each other; what has not been learned is missing whatever chance does.
+    below, above = found.further
+    low, high = found.value - float(np.hypot(half, below)), found.value + half + above
     if reason:
         # What speaks against the value speaks against the interval that goes with it. What
         # held-out pairs prove asks no ratio to be right.

@@ -30,7 +30,7 @@ class Answer:
     trials: tuple[dict[str, Any], ...] = ()
     """What was tried, by "name" and "score"."""
     further: tuple[float, float] = (0.0, 0.0)
-    """How much further down and up the interval reaches than the error alone would have it."""
+    """How far the number may be too high and too low for other reasons than chance."""
     most: float = math.inf
     """What the information can be at most, such as the entropy of a label."""
     checks: Mapping[str, Check] = field(default_factory=dict)

@@ -38,8 +38,8 @@ DISTORT = {"published": 0.0, "honest": 0.1}
 # All methods of one encoder and one d have the same drawings, batches, steps and rate.
 STEPS = {
     "dense": {4: 800, 9: 600, 25: 400},
-    "cells": {4: 2100, 9: 1050},
-    "whole": {4: 6000},
+    "cells": {4: 700, 9: 350},
+    "whole": {4: 4000},
 }
 RATES = {"dense": 3e-3, "cells": 2e-3, "whole": 1e-3}
 DRAWINGS = {"dense": 2, "cells": 1, "whole": 20}

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from isthmus import mi_matrix
 from isthmus.information import matrix as matrix_module
 
-N = 600
+N = 1000
 HALF = 0.5 * np.log(2)  # of a and a + noise, both normal with variance one
 
 
@@ -132,7 +132,7 @@ def test_one_pair_that_fails_stops_no_other(monkeypatch):
         return real(x, y)
 
     monkeypatch.setattr(matrix_module, "quick_information", failing)
-    a, b = np.random.default_rng(0).normal(size=(2, 100))
+    a, b = np.random.default_rng(0).normal(size=(2, 400))
     found = mi_matrix({"a": a, "b": b, "c": a + b}, random_state=0)
     one = found.pair("a", "b")
     assert (one.value, one.low, one.high) == (0.0, 0.0, np.inf)

@@ -26,7 +26,7 @@ _SEEN = 25
 # Rows prove at most their logarithm less this.
 _PROVABLE = 3.0
 # Share of the value that an interval may reach to one side, and nats below which a value is small.
-_WIDE, _SMALL = 0.6, 0.2
+_WIDE, _SMALL = 0.35, 0.2
 
 
 def common_checks(
@@ -193,7 +193,7 @@ def check_precision(value: float, low: float, high: float) -> Check:
     share = max(high - value, value - low, 0.0) / max(value, _SMALL)
     return advised(
         share,
-        graded(share, 0.3, _WIDE),
+        graded(share, 0.2, _WIDE),
         f"The interval reaches {share:.0%} of the value to one side"
         if value > _SMALL
         else f"The interval reaches from {low:.2g} to {high:.2g} nats",

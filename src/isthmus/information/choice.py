@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,10 @@ _NEIGHBOURS, _STUDENT, _MIXTURE = 4, 120, 30
 _EXPLAINED, _EXPLAINING = 8, 100
 # Components of a mixture, and rows for each of its columns and components.
 _COMPONENTS, _ROWS = (2, 3, 5, 8, 16, 32), 25
+# Rows for each parameter where all rows tell; doublings; nats that are worth one.
+_ROWS_EACH, _DOUBLINGS, _UNFINISHED = 4, 2, 0.02
+# Share of its gain that the next doubling brings: least and most.
+_FALLS = 0.5, 0.9
 # Of more columns than this, mixtures take as many leading directions of each side.
 _WHOLE, _LEADING = 12, 3
 # Rows for each column from which on all columns can have their splines.
@@ -290,28 +294,66 @@ def _mixture(trials: Trials) -> Iterator[PairRatio]:
     widths = [max(trials.x.width, trials.y.width)] if d <= _MIXTURE else []
     if d > _WHOLE:
         widths.append(_LEADING)
-    highest, best = -np.inf, None
+    highest, best, gains = -np.inf, None, [0.0]
     for both in trials.coordinates:
         few = trials.few_rows(both)
         for width in widths:
-            before, gain = -np.inf, 0.0
+            scores: list[float] = []
             for k in _COMPONENTS:
-                used = min(width, both[0].shape[1]) + min(width, both[1].shape[1])
-                if k * used * _ROWS > n * (3 if k < 16 else 1):
+                ratio = MixtureRatio(*both, k, width, trials.rng)
+                if k * ratio.width * _ROWS > n * (3 if k < 16 else 1):
                     break
                 score = trials.screen_score(MixtureRatio(*few, k, width, trials.rng))
-                if score <= before:
+                if scores and score <= scores[-1]:
                     # The best has been passed.
-                    gain = 0.0
+                    scores.append(scores[-1])
                     break
-                gain, before = score - before, score
+                scores.append(score)
                 if score > highest:
-                    highest, best = score, MixtureRatio(*both, k, width, trials.rng)
-            if best is not None and before == highest and np.isfinite(gain):
-                # Each doubling brings about half as much as the one before.
-                best.unfinished = max(gain, 0.0)
+                    highest, best = score, ratio
+            if best is not None and scores and scores[-1] == highest:
+                gains = list(np.diff(scores))
     if best is not None:
+        best.unfinished = _still_ahead(gains)
         yield best
+        if best.unfinished > _UNFINISHED:
+            yield from _larger(trials, best, gains)
+
+
+def _larger(trials: Trials, best: MixtureRatio, gains: list[float]) -> Iterator[PairRatio]:
+    """More components, of which a few rows were not enough to tell, as long as they gain."""
+    tried, scores = [best], [trials.found[-1].score]
+    for _ in range(_DOUBLINGS):
+        larger = MixtureRatio(best.x, best.y, 2 * tried[-1].k, best.most, trials.rng)
+        if larger.n_parameters * _ROWS_EACH > len(trials.splits[0].train):
+            break
+        yield larger
+        scores.append(trials.found[-1].score)
+        gains = [*gains, max(scores[-1] - scores[-2], 0.0)]
+        tried.append(larger)
+        if gains[-1] <= _UNFINISHED:
+            break
+    # What is ahead of the largest is ahead of each, and so is what it gained over it.
+    for ratio, score in zip(tried, scores, strict=True):
+        ratio.unfinished = _still_ahead(gains) + max(max(scores) - score, 0.0)
+
+
+def _still_ahead(gains: Sequence[float]) -> float:
+    """What further doublings bring, where each brings a share of the one before.
+
+    By default half as much; more, where the last two fell off more slowly.
+
+    Examples
+    --------
+    >>> _still_ahead([0.4, 0.1]), round(_still_ahead([0.4, 0.32]), 2), _still_ahead([0.1, 0.0])
+    (0.1, 1.28, 0.0)
+    """
+    last = gains[-1] if gains else 0.0
+    if last <= 0.0:
+        return 0.0
+    before = gains[-2] if len(gains) > 1 else 0.0
+    share = float(np.clip(last / before, *_FALLS)) if before > 0.0 else _FALLS[0]
+    return last * share / (1.0 - share)
 
 
 def _bent(trials: Trials) -> Iterator[PairRatio]:

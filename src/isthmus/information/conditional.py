@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
 from ..typing import Array, BoolArray, IntArray
 from .density import Line, fit_line
@@ -172,7 +173,7 @@ class ConditionalRatio(PairRatio):
         if k not in self._said:
             # Of one column its own splines know all.
             own = np.column_stack([np.ones(len(rows)), self.given[rows]])
-            rest = said[rows] - own @ _solved(own, said[rows], None, _RIDGE)
+            rest = said[rows] - own @ _solved(own, said[rows])
             wide = self.given.shape[1] > 1
             self._said[k] = bool(wide and rest.var() > _STRAIGHT * said[rows].var())
         return self._said[k]
@@ -240,7 +241,7 @@ class ConditionalRatio(PairRatio):
         for k in range(self.explained.shape[1]):
             design, _ = _design(both, k, rows, True)
             target = self.explained[rows, k]
-            residual = target - design @ _solved(design, target, None, _RIDGE)
+            residual = target - design @ _solved(design, target)
             residual = residual / max(float(residual.std()), 1e-12)
             clear = np.abs((z * residual[:, None]).T @ z)[first, second]
             clear = clear / (np.sqrt(len(z)) * spread)
@@ -320,29 +321,38 @@ def _design(
     return np.hstack([*parts, before]), split
 
 
-def _solved(design: Array, target: Array, weight: Array | None, ridge: float) -> Array:
-    """Least squares, each row with its weight."""
-    own = design if weight is None else design * weight[:, None]
-    gram = own.T @ design
-    gram[np.diag_indices_from(gram)] *= 1.0 + ridge
-    gram[np.diag_indices_from(gram)] += ridge * np.trace(gram) / len(gram)
-    found = np.linalg.solve(gram, own.T @ target)
+def _solved(
+    design: Array, target: Array, weight: Array | None = None, gram: Array | None = None
+) -> Array:
+    """Least squares, each row with its weight; the products of the features may be known."""
+    own, right = design, target
+    if weight is not None:
+        # Of a matrix and its own transpose half the products are enough.
+        root = np.sqrt(weight)
+        own, right = design * root[:, None], target * root
+    gram = own.T @ own if gram is None else gram.copy()
+    gram[np.diag_indices_from(gram)] *= 1.0 + _RIDGE
+    gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram) / len(gram)
+    factors = lu_factor(gram, overwrite_a=True, check_finite=False)
+    found = lu_solve(factors, own.T @ right, check_finite=False)
     # A second step takes out what rounding left, which counts where residuals are tiny.
-    return np.asarray(found + np.linalg.solve(gram, own.T @ (target - design @ found)))
+    rest = own.T @ (right - own @ found)
+    return np.asarray(found + lu_solve(factors, rest, check_finite=False))
 
 
 def _fits(design: Array, target: Array, used: BoolArray) -> list[Pair]:
     """Coefficients of mean and log-spread by the features in use: of an even spread, an uneven."""
-    own = design[:, used]
-    mean = _solved(own, target, None, _RIDGE)
+    own = design if used.all() else design[:, used]
+    gram = own.T @ own
+    mean = _solved(own, target, gram=gram)
     residual = target - own @ mean
     flat = np.zeros(own.shape[1])
     flat[0] = np.log(max(float(residual.std()), 1e-300))
     found = [(mean, flat)]
     if own.shape[1] > 1:
-        spread = _spread(own, residual)
+        spread = _spread(own, residual, gram)
         weight = np.exp(-2.0 * (own @ spread))
-        found.append((_solved(own, target, weight, _RIDGE), spread))
+        found.append((_solved(own, target, weight), spread))
     whole = np.zeros((len(found), 2, design.shape[1]))
     whole[:, :, used] = found
     return [(one[0], one[1]) for one in whole]
@@ -367,16 +377,17 @@ def _mattering(design: Array, target: Array, fits: Sequence[Pair], groups: IntAr
     return used
 
 
-def _spread(design: Array, residual: Array) -> Array:
+def _spread(design: Array, residual: Array, gram: Array) -> Array:
     """Coefficients of the logarithm of the spread: Gamma regression of squares, log link."""
     square = residual**2
     start = max(float(square.mean()), 1e-300)
-    gram = design.T @ design / len(design)
+    gram = gram / len(design)
     gram[np.diag_indices_from(gram)] += _SPREAD_RIDGE
+    factors = lu_factor(gram, overwrite_a=True, check_finite=False)
     found = np.zeros(design.shape[1])
     found[0] = np.log(start)
     for _ in range(_STEPS):
         excess = np.clip(square * np.exp(-np.clip(design @ found, -600, 600)) - 1.0, -1.0, 6.0)
-        step = np.linalg.solve(gram, design.T @ excess / len(design))
+        step = lu_solve(factors, design.T @ excess / len(design), check_finite=False)
         found = found + step / max(1.0, 0.5 * float(np.abs(design @ step).max()))
     return np.asarray(0.5 * found)

@@ -132,15 +132,20 @@ class Evaluation:
         """Standard error of the mean of the logarithms of the masses."""
         return float(np.sqrt(np.mean(np.square(self.mass_errors)) / len(self.mass_errors)))
 
-    def beats(self, other: Evaluation, margin: float) -> bool:
-        """Whether the gain exceeds so many standard errors of the paired difference."""
+    def ahead(self, other: Evaluation) -> float:
+        """The gain in standard errors of the paired difference."""
         both = np.intersect1d(self.seen, other.seen)
         error = row_gain(self.joint[both], other.joint[both]).std_error
         for each in (self, other):
             # A mass that does not count has no error that does.
             if each.excess > 0:
                 error = float(np.hypot(error, each.mass_error))
-        return self.score - other.score > margin * error
+        gain = self.score - other.score
+        return gain / error if error > 0 else float(np.copysign(np.inf, gain)) if gain else 0.0
+
+    def beats(self, other: Evaluation, margin: float) -> bool:
+        """Whether the gain exceeds so many standard errors of the paired difference."""
+        return self.ahead(other) > margin
 
     def clearly_above(self, other: Evaluation, rows: IntArray) -> bool:
         """Whether another is worse by more than chance at some rows that both have seen."""

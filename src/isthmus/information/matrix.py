@@ -11,6 +11,7 @@ import numpy as np
 from ..data.frames import as_numpy
 from ..data.seeds import Seeds
 from ..data.telling import quiet
+from ..data.threads import limited_threads
 from ..data.validation import check_number
 from ..diagnostics.check import Check
 from ..tables.columns import as_table, column_names, is_table
@@ -85,7 +86,8 @@ def mi_matrix(
         )
     if read.n_rows < _LEAST:
         raise ValueError(f"table must have at least {_LEAST} rows; received {read.n_rows}.")
-    return _matrix(read, level, progress)
+    with limited_threads():
+        return _matrix(read, level, progress)
 
 
 def check_width(columns: int, most: int, argument: str = "table") -> None:

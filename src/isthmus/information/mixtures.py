@@ -168,6 +168,16 @@ class MixtureRatio(PairRatio):
     def __init__(self, x: Array, y: Array, k: int, most: int, rng: np.random.Generator) -> None:
         self.x, self.y, self.k, self.most, self.rng = x, y, k, most, rng
 
+    @property
+    def width(self) -> int:
+        """Columns of the mixture."""
+        return sum(min(self.most, side.shape[1]) for side in (self.x, self.y))
+
+    @property
+    def n_parameters(self) -> int:
+        """Shares, means and covariances of the components."""
+        return self.k * (1 + self.width + self.width * (self.width + 1) // 2)
+
     def fit(self, rows: IntArray) -> Self:
         a, b, _ = canonical(self.x, self.y, rows)
         self._a, self._b = a[:, : self.most], b[:, : self.most]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.seeds import Seeds
 from ..data.telling import tell
+from ..data.threads import limited_threads
 from ..data.validation import check_flag, check_number, check_option
 from ..sources.whole import drawn_together
 from ..typing import Array, RandomState
@@ -132,10 +133,11 @@ def mutual_information(
         read.append(read_values(given, "given"))
     read = _same_rows(read, max_rows, seeds)
     options = _Options(method, residual, int(folds), seeds, verbose)
-    if given is None:
-        found = options.pair(*read)
-    else:
-        found = conditional_information(read[0], read[1], read[2], options.pair)
+    with limited_threads():
+        if given is None:
+            found = options.pair(*read)
+        else:
+            found = conditional_information(read[0], read[1], read[2], options.pair)
     notes = [told] if told else []
     notes += [note for one in read for note in one.notes]
     found = replace(found, notes=(*notes, *sentinel_notes(*read[:2]), *found.notes))

@@ -25,7 +25,7 @@ from .marginal import Variates, canonical
 # Features in directions with less than this share of the variance are noise.
 _FLAT = 1e-4
 # Pieces of the radius: least and most, and features that they make at most.
-_RINGS, _RINGED = (4, 14), 70
+_RINGS, _RINGED = (4, 20), 70
 # Coordinates are cut here before powers are taken.
 _FAR = 3.5
 

@@ -92,15 +92,15 @@ def _by_ratio(best: Evaluation, trials: Trials) -> Answer:
         outside = best.score if best.ratio.normalised else best.bound
         value = max(value, outside + min(curve.value, _FURTHEST * max(outside, 0.0)))
         error = float(np.hypot(error, curve.sure * curve.ahead * curve.noise))
-        further = (curve.value, max(curve.above, best.ratio.unfinished))
+        # More rows would bring what these did not, and let a larger ratio be fitted.
+        further = (curve.value, curve.above + best.ratio.unfinished)
+    spread = _reaches(best, trials, value)
     if best.ratio.name == "independent":
         # What so few rows do not refuse may be so.
-        spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
         further = 0.0, max([0.0, *spread])
     else:
-        # The interval reaches to what other families say that these rows do not refuse. Across a
-        # chasm the family decides, and any may be off by more.
-        spread = [one - value for one in _rivals(best, trials, LIKELY).values()]
+        # The interval reaches towards what other families say that these rows do not refuse. Across
+        # a chasm the family decides, and any may be off by more.
         own = (_FAMILY if trials.resolved else _CLOSE) * value if best.plug_in >= CHASM else 0.0
         below = max([further[0] + own, *(-one for one in spread)])
         lacks = best.ratio.lacks * max(value, 0.0) if best.plug_in < CHASM else 0.0
@@ -122,7 +122,9 @@ def _by_stack(learned: Learned, best: Evaluation, found: Answer) -> Answer:
     method = "stack: " + ", ".join(f"{name} ({a:.2g})" for a, name in names)
     # The interval reaches to what the ratio alone says.
     below = max(curve.value, value - found.value)
-    above = max(curve.above + LACKING * max(value, 0.0), found.value - value)
+    # What the ratio alone may lack is missing still, as far as the stack has not found it.
+    missing = found.value + found.further[1] - value
+    above = max(curve.above + LACKING * max(value, 0.0), missing)
     told = (*found.trials, {"name": "stack", "score": float(learned.joint.mean())})
     return replace(
         found, value=value, std_error=error, method=method, trials=told, further=(below, above)
@@ -144,18 +146,35 @@ def _by_neighbours(trials: Trials) -> Answer:
     return Answer(float(near.mean()), error, "neighbours", near, further=(0.0, left))
 
 
-def _rivals(best: Evaluation, trials: Trials, margin: float = PROVEN) -> dict[str, float]:
-    """The number by other families that fit nearly as well, or are not so many errors behind."""
-    least = best.score - _RIVAL * max(best.score, 0.0) if best.plug_in >= CHASM else -np.inf
-    return {
-        one.ratio.name: one.ratio.information(one)[0]
-        for one in trials.found
-        if one is not best
-        and one.ratio.name != best.ratio.name
-        and len(one.seen) == len(best.seen)
-        and one.score > least
-        and not best.beats(one, margin if best.plug_in < CHASM else np.inf)
-    }
+def _rivals(best: Evaluation, trials: Trials) -> dict[str, float]:
+    """The number by other families that fit nearly as well."""
+    return {name: value for name, (value, _) in _behind(best, trials, PROVEN).items()}
+
+
+def _reaches(best: Evaluation, trials: Trials, value: float) -> list[float]:
+    """How far from a value the interval goes for each of the other families.
+
+    All the way to one that is as good as the best, and no way to one that is clearly behind.
+    """
+    found = _behind(best, trials, LIKELY).values()
+    return [(one - value) * (1.0 - float(np.clip(z / LIKELY, 0.0, 1.0))) for one, z in found]
+
+
+def _behind(best: Evaluation, trials: Trials, margin: float) -> dict[str, tuple[float, float]]:
+    """The number by other families that fit nearly as well, and by how many errors each is behind.
+
+    Across a chasm errors tell nothing: there those with nearly the score of the best count in full.
+    """
+    far = best.plug_in >= CHASM
+    least = best.score - _RIVAL * max(best.score, 0.0) if far else -np.inf
+    found = {}
+    for one in trials.found:
+        other = one is not best and one.ratio.name != best.ratio.name
+        if other and len(one.seen) == len(best.seen) and one.score > least:
+            z = 0.0 if far else best.ahead(one)
+            if z <= margin:
+                found[one.ratio.name] = one.ratio.information(one)[0], z
+    return found
 
 
 def _ways(best: Evaluation, trials: Trials) -> list[float]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import words
 from ..data.seeds import Seeds
+from ..data.threads import limited_threads
 from ..data.validation import check_number
 from ..typing import Array, BoolArray, RandomState
 from .matrix import Progress, of_pair
@@ -200,11 +201,12 @@ def mi_ranking(
     target = replace(target, name=f"y: {target.name}")
     none = Information(0.0, 0.0, 0.0, np.inf, reason="the column holds neither numbers nor levels")
     scores = dict.fromkeys(read.names, none)
-    for done, column in enumerate(read.columns):
-        if progress is not None:
-            progress(done, len(read.columns), column.name)
-        # Of a copy, with which goes what was worked out of it: there may be many columns.
-        scores[column.name] = of_pair(replace(column), target, level)
+    with limited_threads():
+        for done, column in enumerate(read.columns):
+            if progress is not None:
+                progress(done, len(read.columns), column.name)
+            # Of a copy, with which goes what was worked out of it: there may be many columns.
+            scores[column.name] = of_pair(replace(column), target, level)
     found = tuple(scores.values())
     return InformationRanking(read.names, found, read.n_rows, level, read.notes, read.left_out)
 

@@ -61,7 +61,9 @@ def number_information(
             # Neighbours err low if at all; their ratio is too noisy to win by its likelihood.
             found = replace(near, held_out=found.held_out, trials=found.trials)
         elif near.value > found.value:
-            above = near.value + near.further[1] - found.value
+            # As far as it is more than chance.
+            share = min((near.value - found.value) / (PROVEN * near.std_error), 1.0)
+            above = share * (near.value + near.further[1] - found.value)
             found = replace(found, further=(found.further[0], max(found.further[1], above)))
         others["nearest neighbours"] = near.value
     if trials.n_columns == _NEAR and found.value < CHASM:

@@ -2,7 +2,7 @@
 
     python benchmarks/information.py [--quick] [--sets families mixtures ...] [--data DIR]
                                      [--methods auto ksg cca ...] [--tasks TEXT] [--seeds 1]
-                                     [--more] [--show] [--jobs 2]
+                                     [--more] [--join FILE] [--show] [--jobs 2]
     python benchmarks/information.py --least [--sets bmi families] [--methods auto ksg]
     python benchmarks/information.py --coverage [--replications 200]
 
@@ -51,8 +51,9 @@ share none: one sample of 10,000 rows, two of 5,000, three of 3,000.
 --coverage has 200 replications in each of eight settings.
 
 A part replaces what the record has of it and keeps the other parts; --more keeps what it has
-of the same part, too, and adds what is missing. --show prints the record, with every answer
-of the default, and runs nothing.
+of the same part, too, and adds what is missing. --join adds what the record of another run has,
+of other methods or parts, where the modules that both name are of the same version. --show prints
+the record, with every answer of the default. Both run nothing.
 """
 
 from __future__ import annotations
@@ -180,6 +181,21 @@ class Record:
         found: list[Found] = self.parts[part]
         return found
 
+    def join(self, other: Found) -> None:
+        """Add what the record of another run has and this one lacks, of parts by the same code."""
+        mine = _versions(self.parts["runs"])
+        for part, runs in other["runs"].items():
+            theirs = _versions({part: runs})
+            changed = [name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name]]
+            if changed:
+                console.print(f"{part} is left out: it is of other code ({', '.join(changed)}).")
+                continue
+            have = {_key(each) for each in self.parts[part]}
+            self.parts[part] += [each for each in other[part] if _key(each) not in have]
+            kept = self.parts["runs"].setdefault(part, [])
+            kept += [run for run in runs if run not in kept]
+        self.parts["results"].sort(key=place)
+
     def look(self) -> None:
         """Write it now and then: a long run that is stopped keeps what it has."""
         if not self.run.settings["quick"] and time.monotonic() - self.saved > EVERY:
@@ -193,6 +209,17 @@ class Record:
         """What the results amount to."""
         results = self.parts["results"]
         return {"summary": summary(results), "families": by_family(results, "auto")}
+
+
+def _key(found: Found) -> tuple[Any, ...]:
+    """What a result is of."""
+    return tuple(found.get(name) for name in ("set", "task", "method", "seed", "rows"))
+
+
+def _versions(runs: dict[str, list[Found]]) -> Found:
+    """Versions of the modules that runs name."""
+    every = [run["parts"] for part in runs.values() for run in part]
+    return {name: version for one in every for name, version in one.items()}
 
 
 def parts(methods: list[str]) -> Found:
@@ -210,15 +237,15 @@ def run_tasks(record: Record, arguments: Namespace) -> None:
     for found in in_parallel(measured, todo, arguments.jobs, "tasks"):
         results.append(found)
         record.look()
-    results.sort(key=lambda each: (place(each), METHODS.index(each["method"]), each["seed"]))
+    results.sort(key=place)
 
 
-def place(found: Found) -> tuple[int, int, str]:
-    """Where a task stands: by sets, and in the order of the set; files by their names."""
+def place(found: Found) -> tuple[Any, ...]:
+    """Where a result stands: by sets, in the order of the set, files by their names; by methods."""
     group, name = found["set"], found["task"]
     own = names(group)
     within = own.index(f"{group}/{name}") if f"{group}/{name}" in own else 0
-    return ("bmi", *SETS).index(group), within, name
+    return ("bmi", *SETS).index(group), within, name, METHODS.index(found["method"]), found["seed"]
 
 
 def run_least(record: Record, arguments: Namespace) -> None:
@@ -261,6 +288,7 @@ def read_options() -> Namespace:
     parser.add_argument("--least-seeds", type=int, default=10, help="seeds of that part")
     parser.add_argument("--coverage", action="store_true", help="the part with replications")
     parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--join", default=None, help="the record of another run, to be added")
     parser.add_argument("--show", action="store_true", help="print the record only")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
@@ -281,11 +309,17 @@ def main() -> None:
     arguments = read_options()
     run = Run("information", arguments)
     # A folder of one machine is nobody else's business.
-    run.settings = {k: v for k, v in run.settings.items() if k not in ("data", "show", "jobs")}
+    run.settings = {
+        k: v for k, v in run.settings.items() if k not in ("data", "join", "show", "jobs")
+    }
     if arguments.show:
         show(json.loads(run.path.read_text()), every=True)
         return
     record = Record(run, arguments.more)
+    if arguments.join:
+        record.join(json.loads(Path(arguments.join).read_text()))
+        record.write()
+        return
     if arguments.quick or not (arguments.least or arguments.coverage):
         run_tasks(record, arguments)
     if arguments.quick:

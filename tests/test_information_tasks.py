@@ -7,6 +7,7 @@ import math
 import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -155,3 +156,21 @@ def test_the_page_is_made_of_the_record(monkeypatch):
     record = json.loads(path.read_text("utf-8")) if path.exists() else {"summary": []}
     for name, block in blocks(record).items():
         assert f"<!-- {name} -->\n{block}\n<!-- end of {name} -->" in page, name
+
+
+def test_a_record_takes_in_what_another_one_has_by_the_same_code(tasks):
+    import information
+
+    run = SimpleNamespace(path=ROOT / "no such record", settings={"quick": False})
+    mine = information.Record(run, more=False)
+    ours, theirs = ({"parts": {"information.mutual": one}} for one in ("1", "2"))
+    line = {"set": "few", "task": "steps 15v1, 200 rows", "seed": 0}
+    mine.parts["results"] = [{**line, "method": "ksg", "value": 1.0}]
+    mine.parts["runs"] = {"results": [ours]}
+    both = [{**line, "method": name, "value": 2.0} for name in ("ksg", "auto")]
+    other = {"results": both, "coverage": [{"set": "few"}]}
+    mine.join({**other, "runs": {"results": [ours], "coverage": [theirs]}})
+    # What is there stays; what is added stands at its place, and other code is left out.
+    found = [(each["method"], each["value"]) for each in mine.parts["results"]]
+    assert found == [("auto", 2.0), ("ksg", 1.0)]
+    assert mine.parts["coverage"] == [] and mine.parts["runs"] == {"results": [ours]}

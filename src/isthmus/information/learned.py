@@ -37,6 +37,8 @@ CANDIDATES: tuple[Candidate, ...] = (
 # Rows that the stack sees, folds of it, and shuffled pairs of a row.
 _MOST, _FOLDS, _SHUFFLES = 4000, 3, 2
 _LEAST = 100
+# The slowest rate of a ratio whose settings are fixed: what it learns are its parameters.
+_FIXED = 0.5
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def learn(best: Evaluation, trials: Trials, times: int = 1) -> Learned | None:
         return None
     smaller = work.smaller([one for one, _ in kept], first > 0)
     joint, shuffled = weighed.ratios
-    curve = _curve(joint, smaller)
+    curve = _curve(joint, smaller, SLOW)
     return Learned(
         joint,
         shuffled,
@@ -155,12 +157,12 @@ def ratio_curve(best: Evaluation, trials: Trials) -> Curve:
     order = np.concatenate(rows)
     share, full = 1.0 / len(splits), 1.0 - 1.0 / len(trials.splits)
     smaller = Smaller(np.concatenate(less), np.zeros(0), share, full)
-    return _curve(best.joint[order], smaller)
+    return _curve(best.joint[order], smaller, _FIXED)
 
 
-def _curve(more: Array, smaller: Smaller) -> Curve:
+def _curve(more: Array, smaller: Smaller, slowest: float) -> Curve:
     gain = row_gain(more, smaller.log_ratio_p)
-    return Curve(gain.mean, gain.std_error, smaller.ahead(FAST), smaller.ahead(SLOW))
+    return Curve(gain.mean, gain.std_error, smaller.ahead(FAST), smaller.ahead(slowest))
 
 
 @dataclass(frozen=True)

@@ -339,9 +339,7 @@ def _larger(trials: Trials, best: MixtureRatio, gains: list[float]) -> Iterator[
 
 
 def _still_ahead(gains: Sequence[float]) -> float:
-    """What further doublings bring, where each brings a share of the one before.
-
-    By default half as much; more, where the last two fell off more slowly.
+    """What further doublings bring, each half of the one before, or as the last two fell off.
 
     Examples
     --------
